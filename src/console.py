@@ -1,0 +1,136 @@
+"""What a person sees at the terminal: progress while it works, the result, one sentence when it cannot."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.progress import Progress as Bars
+from rich.table import Table
+from rich.text import Text
+
+from src.figures.captions import Title
+from src.figures.summary import Spend, cautions, rows
+from src.interfaces import Report
+from src.records import Metrics, Progress
+
+
+@contextmanager
+def progress(console: Console | None = None) -> Iterator[Report]:
+    """Yield what shows the steps of long work, one line per phase; silent where nobody looks.
+
+    Args:
+        console: where to draw; standard error by default, so that output can be piped.
+    """
+    console = console or _console(sys.stderr)
+    if not console.is_terminal or console.is_dumb_terminal:
+        yield _silent
+        return
+    columns = SpinnerColumn(finished_text="✓"), TextColumn("{task.description}"), BarColumn(bar_width=10), _Counts()
+    with Bars(*columns, console=console) as bars:
+        phases = _Phases(bars)
+        yield phases
+        phases.finish()
+
+
+def show_result(title: Title, metrics: Metrics, spend: Spend, folder: Path, console: Console | None = None) -> None:
+    """Print the result of a cell: what must be known first, the numbers, where they lie.
+
+    Args:
+        title: what the cell is about.
+        metrics: the metrics of the cell; after an extraction alone those that there are.
+        spend: what it cost.
+        folder: the cell folder.
+        console: where to print; standard output by default.
+    """
+    console = console or _console(sys.stdout)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold", style="dim")
+    for row in rows(title, metrics, spend):
+        table.add_row(Text(row.label), Text(row.value, style="bold"), Text(row.remark))
+    console.print(Text(title.line, style="bold"))
+    for line in cautions(title, metrics):
+        console.print(Text(line, style="bold yellow"))
+    console.print(table)
+    console.print(Text(f"tables and metrics: {folder}"), soft_wrap=True)
+    console.print(Text("figures, every point, comparison of runs: make ui"))
+
+
+def show_error(message: str, console: Console | None = None) -> None:
+    """Print why it stopped, as one sentence on standard error."""
+    console = console or _console(sys.stderr)
+    console.print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+
+
+class _Phases:
+    """A bar per phase; a phase is over when the next one begins, even if it needed fewer steps than planned."""
+
+    def __init__(self, bars: Bars) -> None:
+        self._bars = bars
+        self._last: Progress | None = None
+        self._began = bars.get_time()
+        self._task = bars.add_task("waiting for the first answers", total=None, words="")
+
+    def __call__(self, step: Progress) -> None:
+        if self._last is None or step.phase != self._last.phase:
+            self.finish()
+            self._task = self._bars.add_task(step.phase, total=step.total, words="")
+        self._last = step
+        seconds = self._bars.get_time() - self._began
+        words = "  ".join((*_counts(step, seconds), *_left(step, seconds)))
+        self._bars.update(self._task, completed=step.done, total=step.total, words=words)
+
+    def finish(self) -> None:
+        """Close the bar of the phase that ran last."""
+        now = self._bars.get_time()
+        if self._last is None:
+            self._bars.remove_task(self._task)
+        else:
+            words = "  ".join(_counts(self._last, now - self._began))
+            self._bars.update(self._task, total=self._last.done, words=words)
+        self._began = now
+
+
+class _Counts(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(str(task.fields["words"]))
+
+
+def _counts(step: Progress, seconds: float) -> list[str]:
+    """`3/15`, `raw 1,234 novel 987`, `12k tokens 210/s`: with the bar they fit into 80 columns."""
+    words = [f"{step.done:,}/{step.total:,}"]
+    if step.raw:
+        words.append(f"raw {step.raw:,} novel {step.novel:,}")
+    if step.tokens:
+        words.append(f"{_short(step.tokens)} tokens {_short(round(step.tokens / max(seconds, 0.001)))}/s")
+    return words
+
+
+def _left(step: Progress, seconds: float) -> list[str]:
+    """Time left, as `5:10`; `≤` for an extraction, which may saturate before its last turn."""
+    if step.done >= step.total:
+        return []
+    left = round(seconds / max(step.done, 1) * (step.total - step.done))
+    return [f"{'≤ ' if step.phase == 'extract' else ''}{left // 60}:{left % 60:02d}"]
+
+
+def _short(count: int) -> str:
+    return f"{count:,}" if count < 10_000 else f"{count / 1000:,.0f}k"
+
+
+def _silent(step: Progress) -> None:
+    """Show nothing: nobody looks."""
+
+
+def _console(stream: TextIO) -> Console:
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")  # a terminal without Unicode gets "?", not a crash
+    return Console(file=stream, highlight=False)

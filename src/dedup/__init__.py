@@ -1,0 +1,1 @@
+"""Which points say the same: similarity, linkage, evidence."""

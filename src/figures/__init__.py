@@ -1,0 +1,1 @@
+"""Tables to matplotlib figures, pages and words; pure."""

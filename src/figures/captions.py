@@ -1,0 +1,82 @@
+"""The words that go with a result wherever it is shown: what it is about, who judged, why it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CENSORED = frozenset({"budget", "context", "error"})
+"""Stop reasons that cut a run short, so that its counts are lower bounds."""
+
+_JUDGES = {
+    "rules": (
+        "form checked, not truth",
+        "Fixed rules looked at the form of each point; nobody checked whether it is true.",
+    ),
+    "llm": (
+        "judged by a language model",
+        "A language model decided what is valid; people did not check it in this run.",
+    ),
+    "oracle": ("judged by the simulator's own truth", "The simulator knows which of its points are true."),
+}
+_STOPS = {
+    "saturated": "the last turn brought too little that was new",
+    "max_turns": "the limit of turns was reached before saturation, so more may be there",
+    "budget": "a limit on calls, tokens or money was reached; cut short, so the counts are lower bounds",
+    "context": "the next prompt did not fit the model's context window; cut short, so the counts are lower bounds",
+    "error": "the endpoint failed; cut short, so the counts are lower bounds; run again to continue",
+    "recorded": "the answers were collected elsewhere, and all of them were taken",
+}
+
+
+@dataclass(frozen=True)
+class Title:
+    """What a result is about.
+
+    Attributes:
+        model, strategy, domain: names (slugs) of what was asked, how, and about what.
+        query: the domain as the prompts say it.
+        judge: `rules`, `llm` or `oracle`.
+        simulated: whether the subject is the in-process simulator, not a language model.
+    """
+
+    model: str
+    strategy: str
+    domain: str
+    query: str
+    judge: str
+    simulated: bool = False
+
+    @property
+    def line(self) -> str:
+        """`model · domain · strategy`."""
+        return f"{self.model} · {self.domain} · {self.strategy}"
+
+    @property
+    def caveat(self) -> str:
+        """What the judge does not check and whether the subject is simulated, in a few words."""
+        return ("simulated · " if self.simulated else "") + f"judge {self.judge}: {judge_label(self.judge)}"
+
+
+def judge_label(kind: str) -> str:
+    """Who decided what is valid, in a few words; an unknown kind is named as it is."""
+    return _JUDGES[kind][0] if kind in _JUDGES else f"judged by {kind}"
+
+
+def judge_sentence(kind: str) -> str:
+    """What a verdict of this kind of judge means, as a sentence."""
+    return _JUDGES[kind][1] if kind in _JUDGES else f"Points were judged by {kind}."
+
+
+def stop_words(reason: str) -> str:
+    """A stop reason explained; an unknown one is named as it is."""
+    return _STOPS.get(reason, f"stop reason {reason}")
+
+
+def percent(share: float) -> str:
+    """A share as `81.2 %`."""
+    return f"{100 * share:.1f} %"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 turn`, `1,234 turns`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

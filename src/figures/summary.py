@@ -1,0 +1,169 @@
+"""The numbers of a boundary cell as lines that a stranger can read, for the terminal and for MLflow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from src.figures.captions import CENSORED, Title, judge_label, judge_sentence, percent, plural, stop_words
+from src.records import Metrics
+
+Spend = Mapping[str, float | None]
+"""What a cell cost over all its processes, by name; None is unknown, not zero.
+
+Read here: `cost_usd`, `tokens_spent` and, where given, `tokens_spent_<role>`.
+"""
+
+LONGEST_QUERY = 300
+ASSUMED = {"accuracy": "points taken as independent", "accuracy_leaf": "points of a branch taken as alike"}
+ODDITIES = {
+    "taxonomy_shortfall": "sub-fields asked for and not named",
+    "unlisted": "answers without a readable list, so without points",
+    "truncated": "answers cut at the token limit",
+    "cut": "last points of cut answers, set aside",
+    "empty": "empty answers",
+    "refused": "refused answers",
+    "audit_unparsed": "points the audit gave no readable verdict on; outside accuracy",
+    "judge_unparsed": "pairs the judge gave no readable verdict on; kept apart",
+    "chain_alarm": "a cluster is a chain: its ends hardly resemble each other",
+    "injection_attempts": "points that read like orders to the judge; judged as data",
+}
+
+
+class Row(NamedTuple):
+    """One line of a result: what it is, its value, and what to know about it."""
+
+    label: str
+    value: str
+    remark: str
+
+
+def cautions(title: Title, metrics: Metrics) -> list[str]:
+    """What must be read before the numbers: simulated, judged by rules, cut short."""
+    lines = []
+    if title.simulated:
+        lines.append("Simulated: no language model was asked; the numbers describe the simulator.")
+    if title.judge == "rules":
+        lines.append("Judged by rules: form checked, not truth.")
+    reason = str(metrics.get("stop_reason", ""))
+    if reason in CENSORED:
+        lines.append(f"Stopped early ({reason}): {stop_words(reason)}.")
+    return lines
+
+
+def rows(title: Title, metrics: Metrics, spend: Spend) -> list[Row]:
+    """The result as lines in reading order: what was measured, then oddities where there were any.
+
+    A metric that is absent, as after an extraction alone, has no line; one that is None says why.
+    """
+    reason = str(metrics.get("stop_reason"))
+    free = metrics.get("calls_judge") == 0  # a judge of kind rules makes no calls and reads no tokens
+    lines = {
+        "raw": Row("raw", _count(metrics, "raw"), "points as they were listed"),
+        "unique": Row("unique", _count(metrics, "unique"), f"same merged; dedup rate {_share(metrics, 'dedup_rate')}"),
+        "valid": Row("valid", _count(metrics, "valid"), judge_label(title.judge)),
+        "accuracy": Row("accuracy", _share(metrics, "accuracy"), f"valid of n = {_judged(metrics)} judged"),
+        "accuracy_low": _interval(metrics, "accuracy"),
+        "accuracy_leaf_low": _interval(metrics, "accuracy_leaf"),
+        "audit_rejection": Row("audit rejection", _share(metrics, "audit_rejection"), "invalid of those judged"),
+        "stop_reason": Row("stop reason", reason, f"{_turns(metrics)}: {stop_words(reason)}"),
+        "calls": Row("calls", _count(metrics, "calls"), f"to the model; {_count(metrics, 'calls_judge')} to the judge"),
+        "tokens_nominal": Row("tokens", _count(metrics, "tokens_nominal"), _tokens(metrics)),
+        "tokens_judge": Row("tokens to judge", _count(metrics, "tokens_judge"), _audit_tokens(metrics)),
+    }
+    return [
+        *(row for name, row in lines.items() if name in metrics and not (name == "tokens_judge" and free)),
+        Row("tokens spent", _count(spend, "tokens_spent"), _spent(spend)),
+        *(Row(name.replace("_", " "), _count(metrics, name), ODDITIES[name]) for name in ODDITIES if metrics.get(name)),
+    ]
+
+
+def note(title: Title, metrics: Metrics, spend: Spend) -> str:
+    """The description of a run in Markdown, cautions first."""
+    found = (
+        f"`{title.model}` was asked what it knows about **{_plain(title.query)}**, strategy `{title.strategy}`. "
+        f"It listed **{_count(metrics, 'raw')}** points; **{_count(metrics, 'unique')}** remained when those that say "
+        f"the same were merged; **{_count(metrics, 'valid')}** of these are valid"
+    )
+    if metrics.get("accuracy") is not None:
+        intervals = [_interval(metrics, name) for name in ASSUMED]
+        bounds = "; ".join(f"{row.value}, {row.remark}" for row in intervals if row.value != "none")
+        found += f": **{_share(metrics, 'accuracy')}** of n = {_judged(metrics)} judged (95 %: {bounds})"
+    reason = str(metrics.get("stop_reason", "unknown"))
+    first = " ".join(cautions(title, metrics))
+    # A page of MLflow folds all but the first lines of a description: what matters most comes first.
+    return "\n\n".join(
+        [
+            *([f"**{first}**"] if first else []),
+            f"{found}.",
+            f"**Who judged:** `{title.judge}`. {judge_sentence(title.judge)}",
+            f"**Why it stopped:** `{reason}` {_turns(metrics)}: {stop_words(reason)}.",
+            "\n".join(
+                [
+                    "| number | value | what it is |",
+                    "|:--|--:|:--|",
+                    *(f"| {row.label} | **{row.value}** | {row.remark} |" for row in rows(title, metrics, spend)),
+                ]
+            ),
+            "**Look at:** `atoms.html` (every point, searchable), `figures/`, the tables in `extract/` and `process/`.",
+        ]
+    )
+
+
+def _interval(metrics: Metrics, name: str) -> Row:
+    low, high = metrics.get(f"{name}_low"), metrics.get(f"{name}_high")
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return Row("95 % interval", "none", f"{ASSUMED[name]}: {_why(metrics, f'{name}_low')}")
+    return Row("95 % interval", f"{100 * low:.1f}–{percent(high)}", ASSUMED[name])
+
+
+def _tokens(metrics: Metrics) -> str:
+    parts = ("generation_in", "in"), ("generation_out", "out"), ("embedding", "embedding")
+    words = ", ".join(f"{_count(metrics, f'tokens_{name}')} {label}" for name, label in parts)
+    return _why(metrics, "tokens_nominal") or f"nominal, as if nothing were replayed: {words}"
+
+
+def _audit_tokens(metrics: Metrics) -> str:
+    return f"nominal, for duplicates; {_count(metrics, 'tokens_audit')} for the audit"
+
+
+def _spent(spend: Spend) -> str:
+    cost = spend.get("cost_usd")
+    roles = [f"{_count(spend, name)} {name.removeprefix('tokens_spent_')}" for name in spend if "tokens_spent_" in name]
+    money = "price unknown" if cost is None else f"${cost:,.4f}" if cost else "no charge"
+    return ", ".join([*roles, money])
+
+
+def _turns(metrics: Metrics) -> str:
+    return f"after {plural(_whole(metrics, 'turns'), 'turn')}"
+
+
+def _judged(metrics: Metrics) -> str:
+    return f"{_whole(metrics, 'valid') + _whole(metrics, 'invalid'):,}"
+
+
+def _whole(metrics: Metrics, name: str) -> int:
+    value = metrics.get(name)
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _count(values: Mapping[str, float | int | str | None], name: str) -> str:
+    value = values.get(name)
+    return f"{value:,.0f}" if isinstance(value, int | float) else "unknown"
+
+
+def _share(metrics: Metrics, name: str) -> str:
+    value = metrics.get(name)
+    return percent(value) if isinstance(value, int | float) else "none"
+
+
+def _why(metrics: Metrics, name: str) -> str:
+    """Why a metric is None; "" when it is not."""
+    return "" if metrics.get(name) is not None else str(metrics.get(f"{name}_reason", "not computed"))
+
+
+def _plain(text: str) -> str:
+    """Text of a user inside Markdown, with nothing that formats, on one line."""
+    line = " ".join(text.split())
+    line = line if len(line) <= LONGEST_QUERY else f"{line[: LONGEST_QUERY - 1]}…"
+    return "".join(f"\\{c}" if c in r"\`*_{}[]<>#|~" else c for c in line)

@@ -1,0 +1,159 @@
+"""What a model is, what it costs and where it is served: configuration, without a connection."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import field
+from datetime import date
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue
+from pydantic.dataclasses import dataclass
+
+from src.errors import ConfigError
+from src.identity import origin
+from src.records import Usage
+
+# Inputs are kept out of messages: the value of a mistaken field may be a key.
+STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
+OURS = frozenset({"model", "messages", "input", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed"})
+
+
+def _variable(name: str) -> str:
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+        raise ValueError(
+            "api_key_env is the name of the environment variable that holds the key, such as OPENAI_API_KEY "
+            "(A-Z, 0-9, _), never the key itself"
+        )
+    return name
+
+
+def _address(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise ValueError(
+            "base_url is an address such as https://api.openai.com/v1, without user name, key, '?' or '#'; "
+            "the key belongs into the variable that api_key_env names"
+        )
+    return url.rstrip("/")
+
+
+def _additions(body: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if clash := sorted(OURS & body.keys()):
+        raise ValueError(f"extra_body cannot set {', '.join(clash)}: the model's own options or the client do")
+    return body
+
+
+ExtraBody = Annotated[dict[str, JsonValue], AfterValidator(_additions)]
+
+
+@dataclass(frozen=True, config=STRICT)
+class Price:
+    """US dollars per million tokens, as published on the day `dated`."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+    dated: str
+
+    def __post_init__(self) -> None:
+        date.fromisoformat(self.dated)
+
+    def cost(self, usage: Usage) -> float | None:
+        """US dollars for a request; None if a token count is unknown."""
+        if usage.tokens_in is None or usage.tokens_out is None:
+            return None
+        return (self.input * usage.tokens_in + self.output * usage.tokens_out) / 1e6
+
+
+@dataclass(frozen=True, config=STRICT)
+class Model:
+    """A chat model and how it is sampled.
+
+    Attributes:
+        id: the name that its server knows it by.
+        revision: which weights are meant where `id` alone does not say; part of every ledger key.
+        temperature: None leaves it to the server; 0 is greedy.
+        top_p: None leaves it to the server.
+        max_tokens: longest answer, in tokens.
+        max_tokens_as: the field in which the endpoint expects max_tokens.
+        price: None is unknown; a money budget is refused then.
+        parameters: size in billions, for studies over size.
+    """
+
+    id: Annotated[str, Field(min_length=1)]
+    revision: str | None = None
+    temperature: Annotated[float, Field(ge=0)] | None = 0.7
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    max_tokens: Annotated[int, Field(gt=0)] = 4096
+    max_tokens_as: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    price: Price | None = None
+    parameters: Annotated[float, Field(gt=0)] | None = None
+
+    def sampling(self, max_tokens: int) -> dict[str, JsonValue]:
+        """The sampling fields of a request."""
+        fields: dict[str, JsonValue] = {self.max_tokens_as: max_tokens}
+        if self.temperature is not None:
+            fields["temperature"] = self.temperature
+        if self.top_p is not None:
+            fields["top_p"] = self.top_p
+        return fields
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server listens and the key it wants; the key shows up in no representation."""
+
+    base_url: str
+    api_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, config=STRICT)
+class Endpoint:
+    """An OpenAI-compatible server.
+
+    Attributes:
+        name: names it in ledger keys and messages.
+        base_url: address up to and including the version, as `https://api.openai.com/v1`.
+        api_key_env: environment variable that holds the key; None for a server that wants none.
+        timeout_s: seconds for one attempt.
+        attempts: attempts per request, the first included.
+        concurrency: requests under way at once, over all roles that share the connection.
+        extra_body: further fields of every request, part of every ledger key.
+        seed: send a sampling seed, derived from the ledger key.
+    """
+
+    name: Annotated[str, Field(min_length=1)]
+    base_url: Annotated[str, AfterValidator(_address)]
+    api_key_env: Annotated[str, AfterValidator(_variable)] | None = None
+    timeout_s: Annotated[float, Field(gt=0)] = 120.0
+    attempts: Annotated[int, Field(gt=0)] = 5
+    concurrency: Annotated[int, Field(gt=0)] = 8
+    extra_body: ExtraBody = Field(default_factory=dict)
+    seed: bool = False
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What a ledger key says of it."""
+        return {"endpoint": self.name, "origin": origin(self.base_url)}
+
+    @asynccontextmanager
+    async def serve(self, key: str) -> AsyncIterator[Address]:
+        """Give the address, with the key from the environment.
+
+        Args:
+            key: what configuration calls this endpoint, for messages.
+
+        Raises:
+            ConfigError: the variable is not set.
+        """
+        secret = os.environ.get(self.api_key_env, "").strip() if self.api_key_env else None
+        if secret == "":
+            raise ConfigError(
+                f"Endpoint {self.name} takes its key from the environment variable {self.api_key_env}, which is not "
+                f"set; set it, or {key}.api_key_env=null for a server that wants no key."
+            )
+        yield Address(self.base_url, secret)

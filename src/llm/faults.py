@@ -1,0 +1,174 @@
+"""What it means when an endpoint does not answer as asked: pure, from status and body to one named outcome."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from src.errors import EndpointError
+from src.records import Role
+
+LONGEST_REASON = 300
+NAMELESS = frozenset({"model", "messages", "input"})
+"""Fields that every error may mention without being about them."""
+
+_CONTEXT = re.compile(
+    r"exceed_context_size|context[ _](length|window|size)|maximum context|prompt is too long|input is too long"
+    r"|too many (input )?tokens|reduce the length|string_above_max_length|must have less than \d+ tokens"
+    r"|exceeds the maximum number of tokens",
+    re.IGNORECASE,
+)
+_CONTENT = re.compile(r"content_filter|content_policy|content management policy|flagged", re.IGNORECASE)
+_NO_MODEL = re.compile(
+    r"model_not_found|(unknown|invalid|no such) model|no endpoints found"
+    r"|\bmodel\b.{0,120}(not found|does not exist|doesn't exist|not a valid|not exist|not available|unknown)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|insufficient (credit|balance|funds)|exceeded your current quota", re.IGNORECASE
+)
+
+
+class Transient(Exception):
+    """This attempt failed and another may succeed.
+
+    Attributes:
+        free: surely nothing was billed.
+        unreachable: nobody listens at the address.
+    """
+
+    def __init__(self, reason: str, *, free: bool = False, unreachable: bool = False) -> None:
+        super().__init__(reason)
+        self.free = free
+        self.unreachable = unreachable
+
+
+class Declined(Exception):
+    """The endpoint works but will not serve this request, however often it is asked.
+
+    Attributes:
+        kind: `context` (does not fit), `content` (a filter), `request` (anything else).
+        free: surely nothing was billed.
+    """
+
+    def __init__(self, kind: Literal["context", "content", "request"], reason: str, *, free: bool = True) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.free = free
+
+
+class ParameterRefused(EndpointError):
+    """The endpoint does not take a field of the request, or not this value."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who asked what where: all that a sentence about a failure has to name.
+
+    Attributes:
+        role: whose configuration is to be changed.
+        model: its id.
+        endpoint, base_url: name and address of the server.
+        api_key_env: name of the variable that holds the key, or None.
+        fields: names of the fields sent.
+    """
+
+    role: Role
+    model: str
+    endpoint: str
+    base_url: str
+    api_key_env: str | None
+    fields: Collection[str]
+
+
+def model_key(role: Role) -> str:
+    """What configuration calls the model of a role."""
+    return "model" if role == "subject" else role
+
+
+def endpoint_key(role: Role) -> str:
+    """What configuration calls the endpoint of a role."""
+    return "endpoint" if role == "subject" else f"{role}.endpoint"
+
+
+def short(text: str) -> str:
+    """One line of bounded length."""
+    line = " ".join(text[: 10 * LONGEST_REASON].split())
+    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"
+
+
+def outcome(status: int, body: str, asked: Asked) -> Transient | Declined | EndpointError:
+    """Name what an HTTP status other than 2xx means.
+
+    Args:
+        status: HTTP status.
+        body: the response's text, with secrets already taken out.
+        asked: the request.
+    """
+    message, code, parameter = _said(body)
+    said = short(f"HTTP {status}: {message}")
+    text = f"{code} {message[:4000]}"
+    model, endpoint = model_key(asked.role), endpoint_key(asked.role)
+    where = f"Endpoint {asked.endpoint} ({asked.base_url})"
+    key = f"the key in {asked.api_key_env}" if asked.api_key_env else "a request without a key"
+    if status == 402 or (status == 429 and _NO_CREDIT.search(text)):
+        return EndpointError(
+            f"{where} says that there is no credit left for {key} ({said}); top it up or choose "
+            "another endpoint, then run again: what is done is saved."
+        )
+    if status in (408, 409, 425, 429) or status >= 500:
+        return Transient(said, free=status not in (408, 504, 524))  # given up by a proxy, perhaps answered behind it
+    if status == 401:
+        remedy = f"put a valid key into {asked.api_key_env}" if asked.api_key_env else "name the variable that holds it"
+        return EndpointError(f"{where} did not accept {key} ({said}); {remedy} ({endpoint}.api_key_env).")
+    if _CONTENT.search(text):
+        return Declined("content", said)
+    if _CONTEXT.search(text) or status == 413:
+        return Declined("context", said)
+    if status == 403:
+        return EndpointError(
+            f"{where} does not allow {key} to use {asked.model!r} ({said}); check the account's rights, "
+            f"or change {model}.id or {endpoint}.api_key_env."
+        )
+    # A parameter that the error names as such beats what its words may seem to say.
+    named = parameter if parameter in asked.fields and parameter not in NAMELESS else ""
+    if not named and (status == 404 or _NO_MODEL.search(text)):
+        return EndpointError(
+            f"{where} has no model {asked.model!r}, or the address is wrong ({said}); correct {model}.id or "
+            f"{endpoint}.base_url."
+        )
+    words = re.findall(r"\w+", message[:4000])
+    named = named or next((word for word in words if word in asked.fields and word not in NAMELESS), "")
+    if not named:
+        return Declined("request", said)
+    remedy = _remedy(named, message, model, endpoint)
+    return ParameterRefused(f"{where} refuses {named} for {asked.model!r} ({said}); set {remedy}.")
+
+
+def _said(body: str) -> tuple[str, str, str]:
+    """Message, code and parameter of an error body, whatever its shape."""
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return body, "", ""
+    error = data.get("error", data) if isinstance(data, dict) else data
+    if not isinstance(error, dict):
+        return error if isinstance(error, str) else body, "", ""
+    message = error.get("message") or error.get("detail") or body
+    code = " ".join(str(error[name]) for name in ("code", "type") if error.get(name))
+    return message if isinstance(message, str) else json.dumps(message), code, str(error.get("param") or "")
+
+
+def _remedy(named: str, message: str, model: str, endpoint: str) -> str:
+    """The configuration that stops a field from being refused."""
+    if named in ("max_tokens", "max_completion_tokens"):
+        other = "max_completion_tokens" if named == "max_tokens" else "max_tokens"
+        if re.search(rf"\b{other}\b", message):
+            return f"{model}.max_tokens_as={other}"
+        return f"{model}.max_tokens lower, or {model}.max_tokens_as={other}"
+    if named in ("temperature", "top_p"):
+        return f"{model}.{named}=null"
+    return f"{endpoint}.seed=false" if named == "seed" else f"{endpoint}.extra_body without {named}"

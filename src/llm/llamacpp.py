@@ -1,0 +1,46 @@
+"""The embedded server's process: loads a model, says where it listens and lives until its input is closed.
+
+Run by :mod:`src.llm.local` as a script. A process of its own, because the library holds the interpreter's lock while
+it loads (seconds) and can wait for ever in its destructor when a request is under way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+
+def main() -> None:
+    """Serve; the only argument is a JSON object of model, n_ctx, threads and verbosity."""
+    options = json.loads(sys.argv[1])
+    parent = os.dup(1)
+    os.dup2(2, 1)  # whatever the library prints is not the address
+    from xllamacpp import CommonParams, Server
+
+    params = CommonParams()
+    params.model.path = options["model"]
+    params.n_ctx = options["n_ctx"]
+    # One slot without a prompt cache: an answer depends on its request alone, not on its neighbours.
+    params.n_parallel = 1
+    params.cache_prompt = False
+    params.cache_ram_mib = 0
+    params.cpuparams.n_threads = options["threads"]
+    params.cpuparams_batch.n_threads = options["threads"]
+    params.verbosity = options["verbosity"]
+    params.port = 0
+    params.ui = False
+    params.endpoint_slots = False
+    # No web page may read answers; without Origin header, as from our client, it makes no difference.
+    params.cors_origins = "http://127.0.0.1"
+    try:
+        server = Server(params)
+    except RuntimeError as error:
+        sys.exit(str(error))
+    os.write(parent, f"{server.listening_address}\n".encode())
+    sys.stdin.read()
+    os._exit(0)  # without the destructor
+
+
+if __name__ == "__main__":
+    main()

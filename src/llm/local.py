@@ -1,0 +1,112 @@
+"""The embedded endpoint: llama.cpp serving a GGUF file on this machine, started by the first request that needs it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, JsonValue
+from pydantic.dataclasses import dataclass
+
+from src.errors import DataMissing
+from src.llm.config import STRICT, Address
+
+SERVER = Path(__file__).with_name("llamacpp.py")
+
+
+@dataclass(frozen=True, config=STRICT)
+class Embedded:
+    """A llama.cpp server of our own, OpenAI-compatible like any other endpoint.
+
+    With one slot, no prompt cache and a seed from the ledger key, an answer depends on its request alone.
+
+    Attributes:
+        model_path: the GGUF file; its name is part of every ledger key.
+        name: names the endpoint in ledger keys and messages.
+        n_ctx: context window in tokens, prompt and answer together; part of every ledger key.
+        threads: None is one per CPU.
+        timeout_s: seconds for one attempt, waiting for the slot included.
+        attempts: attempts per request.
+        concurrency: requests handed to the server at once; its one slot serves them in turn.
+        debug: let the server's log through to stderr.
+    """
+
+    model_path: Path
+    name: Annotated[str, Field(min_length=1)] = "embedded"
+    n_ctx: Annotated[int, Field(gt=0)] = 4096
+    threads: Annotated[int, Field(gt=0)] | None = None
+    timeout_s: Annotated[float, Field(gt=0)] = 600.0
+    attempts: Annotated[int, Field(gt=0)] = 2
+    concurrency: Annotated[int, Field(gt=0)] = 1
+    debug: bool = False
+
+    @property
+    def api_key_env(self) -> None:
+        """The server wants no key."""
+
+    @property
+    def extra_body(self) -> dict[str, JsonValue]:
+        """Fields sent with every request."""
+        return {"cache_prompt": False}
+
+    @property
+    def seed(self) -> bool:
+        """A sampling seed is always sent."""
+        return True
+
+    @property
+    def identity(self) -> dict[str, str | int]:
+        """What a ledger key says of it."""
+        return {"endpoint": self.name, "file": self.model_path.name, "n_ctx": self.n_ctx}
+
+    @asynccontextmanager
+    async def serve(self, key: str) -> AsyncIterator[Address]:
+        """Start the server and give its address; it stops on leaving, however the run ends.
+
+        Args:
+            key: what configuration calls this endpoint, for messages.
+
+        Raises:
+            DataMissing: no such file, or llama.cpp cannot load it.
+        """
+        if not self.model_path.is_file():
+            raise DataMissing(
+                f"The embedded model {self.model_path} is not there: fetch it with `python -m src.fetch`, or set "
+                f"{key}.model_path to a GGUF file."
+            )
+        options = {
+            "model": str(self.model_path),
+            "n_ctx": self.n_ctx,
+            "threads": self.threads or os.cpu_count() or 1,
+            "verbosity": 3 if self.debug else -1,
+        }
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-P",
+            str(SERVER),
+            json.dumps(options),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=None if self.debug else DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the run, which then stops the server
+        )
+        try:
+            assert process.stdout is not None
+            address = (await process.stdout.readline()).decode().strip()
+            if not address:
+                raise DataMissing(
+                    f"llama.cpp cannot load {self.model_path}: it is damaged or no GGUF model; fetch it again with "
+                    f"`python -m src.fetch`, or see the server's log with {key}.debug=true."
+                )
+            yield Address(address + "/v1")
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()

@@ -1,0 +1,1 @@
+"""The probes, blind to one another."""

@@ -1,0 +1,55 @@
+"""Probe `boundary`: how much does a black-box model know about a domain, and how cheaply can it be dug out?
+
+Agents propose knowledge atoms until nothing new comes; near duplicates are merged; an audit says which are valid
+("Probing the Knowledge Boundary", arXiv 2602.00959).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from src.dedup.settings import Dedup
+from src.figures.captions import Title
+from src.figures.drawings import Drawings
+from src.interfaces import Lab, Strategy
+from src.probes.boundary.draw import draw
+from src.probes.boundary.extract import Extraction
+from src.probes.boundary.metrics import summarise
+from src.probes.boundary.process import process
+from src.prompts import PromptSet
+from src.records import Domain, Metrics, Rubric, Tables
+from src.saturation import Saturation
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", arbitrary_types_allowed=True))
+class Boundary:
+    """One cell of the probe: a domain asked about by a strategy, with thresholds and rubrics."""
+
+    name: str
+    question: str
+    domain: Domain
+    strategy: Strategy
+    prompts: PromptSet
+    saturation: Saturation
+    dedup: Dedup
+    rubrics: Mapping[str, Rubric]
+    max_turns: int = Field(ge=1)
+
+    async def extract(self, lab: Lab) -> Tables:
+        """Dig until saturated; returns the tables atoms, turns, calls and stop."""
+        return await Extraction(lab, self.domain, self.strategy, self.prompts, self.saturation, self.max_turns).run()
+
+    async def process(self, lab: Lab, extracted: Tables) -> Tables:
+        """Merge and audit; returns the tables pairs, atoms and calls."""
+        return await process(lab, extracted["atoms"], domain=self.domain, dedup=self.dedup, rubrics=self.rubrics)
+
+    def summarise(self, extracted: Tables, processed: Tables) -> Metrics:
+        """The metrics of the cell."""
+        return summarise(extracted, processed)
+
+    def draw(self, extracted: Tables, processed: Tables, metrics: Metrics, title: Title) -> Drawings:
+        """Figures, pages and curves of the cell."""
+        return draw(extracted, processed, metrics, title, limits=self.saturation, dedup=self.dedup)

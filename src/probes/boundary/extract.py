@@ -1,0 +1,163 @@
+"""The extraction loop: answers to points to novelty to pool, turn by turn, until it is saturated (arXiv 2602.00959)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from src.asking import Asker, call_table
+from src.dedup.novelty import Novelty
+from src.errors import BudgetReached, ContextExceeded, EndpointError, FrontierError
+from src.interfaces import Lab, Strategy
+from src.prompts import PromptSet
+from src.records import ATOMS, STOP, TURNS, Answer, Domain, Point, Progress, Tables, Turn
+from src.saturation import Saturation, efficiency, growth
+from src.text.lists import parse_list
+from src.text.reasoning import strip_reasoning
+
+CENSORED: dict[type[FrontierError], str] = {
+    BudgetReached: "budget",
+    ContextExceeded: "context",
+    EndpointError: "error",
+}
+"""Failures that end the loop but keep the finished turns, and the stop reason of each."""
+
+
+@dataclass
+class Extraction:
+    """The state of one extraction; all of it is derived from the answers, so a rerun resumes by replaying them."""
+
+    lab: Lab
+    domain: Domain
+    strategy: Strategy
+    prompts: PromptSet
+    saturation: Saturation
+    max_turns: int
+
+    def __post_init__(self) -> None:
+        self.asker = Asker(self.lab.subject, self.prompts)
+        self.novelty = Novelty(self.saturation.novelty)
+        self.pool: list[Point] = []
+        self.atoms: list[dict[str, object]] = []
+        self.turns: list[dict[str, object]] = []
+        self.calls: list[dict[str, object]] = []
+        self.embedded: set[str] = set()
+
+    async def run(self) -> Tables:
+        """Run turn after turn until saturated, out of turns, or cut short; returns atoms, turns, calls and stop.
+
+        Raises:
+            EndpointError: the endpoint failed before the first turn was whole.
+        """
+        turns = self.strategy.propose(self.domain, self.asker.ask)
+        reason, detail = "max_turns", ""
+        for number in range(1, self.max_turns + 1):
+            try:
+                turn = await self._next(turns, number)
+                await self._take(turn, number)
+            except tuple(CENSORED) as failure:
+                if isinstance(failure, EndpointError) and not self.turns:
+                    raise  # nothing was obtained: there is no cell to keep
+                reason, detail = CENSORED[type(failure)], str(failure)
+                break
+            if self.saturation.saturated([bool(row["stale"]) for row in self.turns]):
+                reason = "saturated"
+                break
+        await turns.aclose()
+        return {
+            "atoms": pl.DataFrame(self.atoms, schema=ATOMS) if self.atoms else ATOMS.to_frame(),
+            "turns": pl.DataFrame(self.turns, schema=TURNS) if self.turns else TURNS.to_frame(),
+            "calls": call_table(self.calls),
+            "stop": pl.DataFrame([(reason, detail)], schema=STOP, orient="row"),
+        }
+
+    async def _next(self, turns: AsyncGenerator[Turn, Sequence[Point]], number: int) -> Turn:
+        return await (anext(turns) if number == 1 else turns.asend(tuple(self.pool)))
+
+    async def _take(self, turn: Turn, number: int) -> None:
+        """Read the answers of a turn into points, decide which are novel, and write the turn down."""
+        lists = [
+            parse_list(strip_reasoning(answer.completion.text), truncated=answer.completion.state == "truncated")
+            for answer in turn.answers
+        ]
+        points = [
+            (answer, position, item.text, item.context)
+            for answer, listed in zip(turn.answers, lists, strict=True)
+            for position, item in enumerate(listed.items)
+        ]
+        texts = [text for _, _, text, _ in points]
+        encoded = await self.lab.encoder.encode(texts)
+        first = len(self.atoms)
+        found = self.novelty.add(np.arange(first, first + len(texts)), encoded.vectors)
+        pool_before = len(self.pool)
+        for i, (answer, position, text, context) in enumerate(points):
+            self.atoms.append(
+                {
+                    "atom_id": first + i,
+                    "text": text,
+                    "context": context,
+                    "turn": number,
+                    "branch": answer.branch,
+                    "position": position,
+                    "draw": answer.draw,
+                    "call_key": answer.completion.key,
+                    "nearest_id": found.nearest[i],
+                    "nearest_cosine": found.cosine[i],
+                    "novel": found.novel[i],
+                }
+            )
+            if found.novel[i]:
+                self.pool.append(Point(first + i, text, answer.branch, number))
+        novel, raw = len(self.pool) - pool_before, len(points)
+        calls = self.asker.take_calls(number)
+        self.calls.extend(calls)
+        self.turns.append(
+            {
+                "turn": number,
+                "raw": raw,
+                "novel": novel,
+                "growth": growth(novel, pool_before),
+                "efficiency": efficiency(novel, raw),
+                "stale": self.saturation.stale(raw=raw, novel=novel, pool=pool_before),
+                "unlisted": sum(listed.unlisted for listed in lists),
+                "truncated": _count(turn.answers, "truncated"),
+                "cut": sum(listed.cut is not None for listed in lists),
+                "empty": _count(turn.answers, "empty"),
+                "refused": _count(turn.answers, "refused"),
+                "shortfall": turn.shortfall,
+                "calls": _total([call["requests"] for call in calls]),
+                "tokens_generation_in": _total([call["tokens_in"] for call in calls]),
+                "tokens_generation_out": _total([call["tokens_out"] for call in calls]),
+                "tokens_embedding": self._embedding_tokens(texts, encoded.tokens),
+            }
+        )
+        self.lab.progress(
+            Progress(
+                "extract",
+                done=number,
+                total=self.max_turns,
+                calls=len(self.calls),
+                tokens=sum(int(str(call["tokens_out"] or 0)) for call in self.calls),
+                raw=len(self.atoms),
+                novel=len(self.pool),
+            )
+        )
+
+    def _embedding_tokens(self, texts: Sequence[str], tokens: np.ndarray) -> int | None:
+        """Tokens the encoder reads for texts that this cell has not embedded before; None if it does not count."""
+        new = {text: int(count) for text, count in zip(texts, tokens, strict=True) if text not in self.embedded}
+        self.embedded.update(new)
+        return None if -1 in new.values() else sum(new.values())
+
+
+def _count(answers: Sequence[Answer], state: str) -> int:
+    return sum(answer.completion.state == state for answer in answers)
+
+
+def _total(parts: Sequence[object]) -> int | None:
+    """Sum of counts; None if one is unknown, because unknown is not zero."""
+    known = [part for part in parts if isinstance(part, int)]
+    return sum(known) if len(known) == len(parts) else None

@@ -1,0 +1,1 @@
+"""Estimators and intervals; the only place that imports statsmodels."""

@@ -1,0 +1,102 @@
+"""Intervals for a share of points, each with its unit, method, n and, when there is none, the reason.
+
+Wilson (1927) as computed by statsmodels. :func:`wilson_leaf` widens it for points that come in branches and resemble
+each other inside a branch: with 60 points per branch that correlate at .05, plain Wilson holds the truth two times in
+three.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm, t
+from statsmodels.stats.proportion import proportion_confint
+
+LEVEL = 0.95
+FEWEST_BRANCHES = 3
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A two-sided 95 % interval of a share.
+
+    Attributes:
+        low, high: bounds in [0, 1]; NaN when `reason` is not empty.
+        n: number of units counted.
+        unit: what was taken as independent.
+        method: how the bounds were computed, with what it assumed.
+        reason: why there are no bounds; "" when there are.
+    """
+
+    low: float
+    high: float
+    n: int
+    unit: str
+    method: str
+    reason: str = ""
+
+
+def wilson(successes: int, n: int) -> Interval:
+    """Wilson 95 % interval of successes/n, the units taken as independent.
+
+    Raises:
+        ValueError: not 0 <= successes <= n.
+    """
+    if not 0 <= successes <= n:
+        raise ValueError(f"successes must lie between 0 and n, got {successes} of {n}")
+    if n == 0:
+        return Interval(math.nan, math.nan, 0, "point", "Wilson", "no point was judged valid or invalid")
+    low, high = _bounds(successes / n, n)
+    return Interval(low, high, n, "point", "Wilson")
+
+
+def wilson_leaf(valid: Sequence[bool], branch: Sequence[str]) -> Interval:
+    """Wilson 95 % interval of the share of valid points when points of one branch resemble each other.
+
+    Wilson on n/deff with z replaced by t of G-1 degrees of freedom, G branches, where
+    deff = max(1, [G/(G-1) * sum_g (y_g - p*n_g)^2 / n^2] / [p(1-p)/n]), and 1 if p is 0 or 1.
+
+    Args:
+        valid: verdict of each judged point, shape (n,).
+        branch: branch of each point, shape (n,).
+
+    Raises:
+        ValueError: the two differ in length.
+    """
+    if len(valid) != len(branch):
+        raise ValueError(f"one branch per verdict is needed, got {len(branch)} for {len(valid)}")
+    verdicts = np.asarray(valid, dtype=bool)
+    n = verdicts.size
+    names, group = np.unique(np.asarray(branch, dtype=str), return_inverse=True)
+    branches = names.size
+    method = "Wilson on n/deff with t"
+    if n == 0:
+        return Interval(math.nan, math.nan, 0, "branch", method, "no point was judged valid or invalid")
+    if branches < FEWEST_BRANCHES:
+        reason = f"{branches} branch{'es' if branches > 1 else ''}: their spread needs at least {FEWEST_BRANCHES}"
+        return Interval(math.nan, math.nan, n, "branch", method, reason)
+    p = float(verdicts.mean())
+    deff = _design_effect(verdicts, group, branches)
+    # Wilson depends on n and z only through n/z^2, so t in the place of z is a smaller n.
+    shrink = (norm.ppf((1 + LEVEL) / 2) / t.ppf((1 + LEVEL) / 2, branches - 1)) ** 2
+    low, high = _bounds(p, n / deff * shrink)
+    return Interval(low, high, n, "branch", f"{method}, {branches} branches, deff {deff:.2f}")
+
+
+def _design_effect(valid: np.ndarray, group: np.ndarray, branches: int) -> float:
+    """How many times larger the variance of the share is than with independent points; at least 1."""
+    n, p = valid.size, float(valid.mean())
+    if p in (0.0, 1.0):
+        return 1.0
+    excess = np.bincount(group, weights=valid - p, minlength=branches)
+    between = branches / (branches - 1) * float(excess @ excess) / n**2
+    return max(1.0, between / (p * (1 - p) / n))
+
+
+def _bounds(p: float, n: float) -> tuple[float, float]:
+    low, high = proportion_confint(p * n, n, alpha=1 - LEVEL, method="wilson")
+    # Rounding may leave p = 0 or 1 a hair outside its own interval.
+    return max(0.0, min(float(low), p)), min(1.0, max(float(high), p))

@@ -1,0 +1,1 @@
+"""Strategies propose text; they never dedup, count or stop."""

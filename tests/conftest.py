@@ -1,0 +1,49 @@
+"""What end-to-end tests share: a composed configuration that writes into a folder of the test."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from endpoint import ScriptedEndpoint
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig
+
+CONF = Path(__file__).resolve().parents[1] / "conf"
+
+Compose = Callable[..., DictConfig]
+
+
+@pytest.fixture
+def composed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Compose]:
+    """`composed("max_turns=2", ...)`: the configuration with its run folder, ledger and MLflow store in tmp_path."""
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'mlflow.db'}")
+    with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
+
+        def make(*overrides: str) -> DictConfig:
+            places = (f"run_dir={tmp_path / 'cell'}", f"ledger.path={tmp_path / 'ledger.db'}")
+            return compose("config", [*places, *overrides])
+
+        yield make
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedEndpoint]:
+    with ScriptedEndpoint() as running:
+        yield running
+
+
+@pytest.fixture
+def remote(composed: Compose, server: ScriptedEndpoint) -> Compose:
+    """As `composed`, with the scripted server as subject's endpoint and an instant encoder."""
+
+    def make(*overrides: str) -> DictConfig:
+        return composed(
+            "model=openai",
+            "model.id=scripted",
+            f"endpoint.base_url={server.base_url}",
+            "endpoint.api_key_env=null",
+            "embedder=hashing",
+            *overrides,
+        )
+
+    return make

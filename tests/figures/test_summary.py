@@ -1,0 +1,63 @@
+from dataclasses import replace
+
+import pytest
+
+from src.figures.captions import CENSORED, judge_label, stop_words
+from src.figures.summary import note, rows
+from tests.synthetic_cell import RULES, make_cell
+
+SPEND = {"tokens_spent": 0.0, "cost_usd": 0.0123}
+
+
+def test_note_tells_a_stranger_what_was_found_and_how_far_to_trust_it() -> None:
+    metrics = make_cell().metrics
+    text = note(replace(RULES, judge="llm"), metrics, SPEND)
+    first = text.split("\n\n")[0]
+    assert first.startswith("`smollm2_135m` was asked what it knows about **deep learning**")
+    counts = [text.index(f"**{metrics[name]}**") for name in ("raw", "unique", "valid")]
+    assert counts == sorted(counts)
+    assert f"**{100 * metrics['accuracy']:.1f} %** of n = {metrics['unique']} judged" in first
+    for name in ("accuracy", "accuracy_leaf"):
+        assert f"{100 * metrics[f'{name}_low']:.1f}–{100 * metrics[f'{name}_high']:.1f} %" in first
+    assert "people did not check it" in text
+    assert "`saturated` after 6 turns: the last turn brought too little" in text
+    assert "$0.0123" in text
+
+
+def test_note_says_simulated_and_rules_and_cut_short_first() -> None:
+    text = note(replace(RULES, simulated=True), make_cell(2, stop="context").metrics, SPEND)
+    first = text.split("\n\n")[0]
+    order = [first.index(words) for words in ("Simulated", "form checked, not truth", "Stopped early (context)")]
+    assert order == sorted(order)
+
+
+def test_note_of_an_empty_cell() -> None:
+    text = note(RULES, make_cell(0, stop="error").metrics, SPEND)
+    assert "listed **0** points" in text
+    assert "nan" not in text.lower()
+    assert "None" not in text
+
+
+def test_note_takes_a_domain_as_data_and_keeps_it_short() -> None:
+    text = note(replace(RULES, query="a|b *c*\n# d " + "x" * 7000), make_cell().metrics, SPEND)
+    assert r"**a\|b \*c\* \# d x" in text
+    assert len(text) < 4000
+
+
+def test_rows_say_what_is_unknown() -> None:
+    metrics = {**make_cell().metrics, "calls_judge": 4, "tokens_judge": None, "tokens_audit": 7}
+    lines = {row.label: row for row in rows(RULES, metrics, {})}
+    assert lines["tokens to judge"].value == "unknown"
+    assert "7 for the audit" in lines["tokens to judge"].remark
+    assert lines["tokens spent"] == ("tokens spent", "unknown", "price unknown")
+
+
+@pytest.mark.parametrize("reason", ["saturated", "max_turns", "budget", "context", "error", "recorded"])
+def test_every_stop_reason_is_explained(reason: str) -> None:
+    assert not stop_words(reason).startswith("stop reason")
+    assert ("lower bounds" in stop_words(reason)) == (reason in CENSORED)
+
+
+def test_unknown_names_are_shown_as_they_are() -> None:
+    assert stop_words("eclipse") == "stop reason eclipse"
+    assert judge_label("jury") == "judged by jury"
