@@ -29,10 +29,19 @@ def options(root: Path) -> str:
     rows = []
     for folder in sorted(path for path in (root / "conf").iterdir() if path.is_dir()):
         for path in sorted(folder.glob("*.yaml")):
-            said = f"python -m src.fetch {path.stem}" if folder.name == "fetch" else f"{folder.name}={path.stem}"
+            said = _said(folder.name, path.stem)
             default = " (default)" if chosen.get(folder.name) == path.stem else ""
             rows.append((f"`{said}`{default}", _first_comment(path)))
     return _table(("option", "what it is"), rows)
+
+
+def _said(group: str, option: str) -> str:
+    """What to type to get an option."""
+    if group in ("fetch", "dataset"):  # a data set is asked about by later probes
+        return f"python -m src.fetch {option}"
+    if group == "rubric":  # chosen by the probe, for each question that it puts to the judge
+        return f"rubric@rubrics.{option.partition('_')[0]}={option}"
+    return f"{group}={option}"
 
 
 def knobs(root: Path) -> str:

@@ -9,7 +9,8 @@ from omegaconf import DictConfig
 
 from src.console import progress, show_error, show_result
 from src.errors import FrontierError
-from src.lab import Outcome, read_cell, run_cell, title
+from src.lab.config import read_cell, title
+from src.lab.measure import Outcome, run_cell
 
 
 def run(cfg: DictConfig) -> Outcome:

@@ -7,8 +7,6 @@ replaced, one that did not finish is taken up again. Explicit run ids throughout
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
 import time
 import warnings
@@ -148,7 +146,7 @@ class TrackedRun:
                 yield _open_store(uri)
         except (MlflowException, OSError) as error:
             user, at, _ = urlsplit(uri).netloc.rpartition("@")  # an address may hold a password
-            place, reason = (text.replace(user + at, "") for text in (uri, str(error).splitlines()[0][:200]))
+            place, reason = (text.replace(user + at, "") for text in (uri, str(error).splitlines()[0][:300]))
             raise ConfigError(
                 f"the MLflow store {place} cannot be used ({reason} …); "
                 "start that server, or unset MLFLOW_TRACKING_URI or point it elsewhere"
@@ -252,18 +250,11 @@ class TrackedRun:
 
 
 def _open_store(uri: str) -> MlflowClient:
-    """Open a store; a local one is created, and migrated when an older MLflow made it."""
+    """Open a store; a local one is created, or migrated when an older MLflow made it."""
     from mlflow import MlflowClient
-    from mlflow.exceptions import MlflowException
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of MLflow's own code, when it loads its store
-        try:
-            return MlflowClient(tracking_uri=uri, registry_uri=uri)
-        except MlflowException as error:
-            if not uri.startswith("sqlite:") or "out-of-date" not in str(error):
-                raise
-        subprocess.run([sys.executable, "-m", "mlflow", "db", "upgrade", uri], check=True, capture_output=True)
         return MlflowClient(tracking_uri=uri, registry_uri=uri)
 
 

@@ -29,9 +29,11 @@ import hashlib
 import json
 import random
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -69,9 +71,9 @@ class Fault:
     endless: bool = False
 
 
-def status(code: int, message: str = "scripted", **error: str) -> Fault:
+def status(number: int, message: str = "scripted", /, **error: str) -> Fault:
     """An HTTP error with an OpenAI-like body."""
-    return Fault(code, {"error": {"message": message, **error}})
+    return Fault(number, {"error": {"message": message, **error}})
 
 
 def slow(seconds: float) -> Fault:
@@ -145,6 +147,9 @@ class ScriptedEndpoint:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+        for connection in list(self._server.connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     @property
     def base_url(self) -> str:
@@ -262,6 +267,15 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 256
     endpoint: ScriptedEndpoint
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.connections: set[socket.socket] = set()
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        self.connections.add(request)
+        super().process_request_thread(request, client_address)
+        self.connections.discard(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that left is nothing to report."""

@@ -135,7 +135,7 @@ def test_a_refusal_in_the_middle_keeps_what_is_done(composed: Compose, tmp_path:
         return status(401, "bad key") if number >= 8 else None
 
     with ScriptedEndpoint(faults=fault) as failing:  # type: ignore[arg-type]
-        port = failing.port
+        port = int(failing.base_url.rsplit(":", 1)[1].split("/")[0])
         overrides = (
             "model=openai",
             "model.id=scripted",
@@ -169,13 +169,16 @@ def test_replay_with_an_edited_prompt_names_the_request(remote: Compose, server:
     [
         (["endpoint.base_url=http://127.0.0.1:9/v1", "endpoint.attempts=1"], EndpointError, "cannot be reached"),
         (["endpoint.api_key_env=KEY_THAT_IS_NOT_SET"], ConfigError, "KEY_THAT_IS_NOT_SET, which is not set"),
-        (["max_turns=0"], ConfigError, r"probe\.max_turns: .*greater than or equal to 1"),
-        (["max_turns=many"], ConfigError, r"probe\.max_turns: .*integer"),
+        (["max_turns=0"], ConfigError, r"probe\.max_turns=0: .*greater than or equal to 1"),
+        (["max_turns=many"], ConfigError, r"probe\.max_turns='many': .*integer"),
         (["dedup.fuzzy=0.95"], ConfigError, "dedup.fuzzy=0.95"),
         (["saturation.patience=-1"], ConfigError, "patience"),
         (["strategy.widths=[]"], ConfigError, "widths"),
         (["domain.name=../../x", "run_dir=null"], ConfigError, "cannot name a folder"),
         (["phases=[proces]"], ConfigError, r"phases=\['proces'\] is not allowed"),
+        (["seed=x"], ConfigError, "seed='x' is not allowed"),
+        (["+model.api_key=sk-canary"], ConfigError, r"model\.api_key"),
+        (["endpoint.api_key_env=sk-canary"], ConfigError, "name of the environment variable"),
         (["ledger.mode=life"], ConfigError, "live, replay, refresh"),
         (["budget.usd=1"], ConfigError, "model.price is null"),
         (["run_dir=/proc/nowhere"], ConfigError, "set run_dir to a folder you may write"),
@@ -188,6 +191,7 @@ def test_what_is_wrong_is_one_sentence(
     with pytest.raises(error, match=sentence) as caught:
         run(remote(*overrides))
     assert "\n" not in str(caught.value)
+    assert "canary" not in str(caught.value)
 
 
 def test_a_missing_model_file_is_named(composed: Compose) -> None:

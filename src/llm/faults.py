@@ -23,7 +23,7 @@ _CONTEXT = re.compile(
 )
 _CONTENT = re.compile(r"content_filter|content_policy|content management policy|flagged", re.IGNORECASE)
 _NO_MODEL = re.compile(
-    r"model_not_found|(unknown|invalid|no such) model|no endpoints found"
+    r"model_not_found|(unknown|invalid|no such|not a valid) model|no endpoints found"
     r"|\bmodel\b.{0,120}(not found|does not exist|doesn't exist|not a valid|not exist|not available|unknown)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -140,7 +140,7 @@ def outcome(status: int, body: str, asked: Asked) -> Transient | Declined | Endp
             f"{where} has no model {asked.model!r}, or the address is wrong ({said}); correct {model}.id or "
             f"{endpoint}.base_url."
         )
-    words = re.findall(r"\w+", message[:4000])
+    words = re.findall(r"\w+", message[:4000].replace(asked.model, ""))
     named = named or next((word for word in words if word in asked.fields and word not in NAMELESS), "")
     if not named:
         return Declined("request", said)

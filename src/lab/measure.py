@@ -1,0 +1,113 @@
+"""One cell from its first call to its MLflow run: extract, process, store, track."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from src.entries import Results, TrackedCell
+from src.errors import ConfigError
+from src.figures.summary import note
+from src.interfaces import Report
+from src.lab.config import ROOT, Cell, title, without
+from src.lab.roles import build_lab
+from src.ledger import Ledger, Spend
+from src.records import Metrics, Tables
+from src.store import read_phase, write_phase, write_spend
+from src.tracking import tracked
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left; `failure` says why it was cut short by an error, "" otherwise."""
+
+    cell: Cell
+    metrics: Metrics | None
+    spend: dict[str, Any]
+    failure: str
+
+
+async def measure(cell: Cell, ledger: Ledger, report: Report) -> tuple[Tables, Tables | None, Metrics | None]:
+    """Run the phases of a cell and write each as soon as it is whole."""
+    async with build_lab(cell, ledger, report) as lab:
+        if "extract" in cell.phases:
+            extracted = await cell.probe.extract(lab)
+            write_phase(cell.folder, "extract", cell.identity.extract, extracted)
+        else:
+            extracted = _stored_extract(cell)
+        if "process" not in cell.phases:
+            return extracted, None, None
+        processed = await cell.probe.process(lab, extracted)
+        metrics = cell.probe.summarise(extracted, processed)
+        write_phase(cell.folder, "process", cell.identity.process, processed, metrics)
+        return extracted, processed, metrics
+
+
+def run_cell(cell: Cell, report: Report) -> Outcome:
+    """Measure one cell, keep what it cost, and show it in MLflow.
+
+    Raises:
+        FrontierError: what stopped it before there was a result; all answers obtained are in the ledger.
+    """
+    config, names = cell.config, cell.identity
+    tracked_cell = TrackedCell(
+        probe=config["probe"]["name"],
+        question=config["probe"]["question"],
+        cell_key=names.cell_key,
+        extract_key=names.extract_key,
+        title=title(cell),
+        config=names.process,
+    )
+    with (
+        Ledger(ROOT / config["ledger"]["path"], config["ledger"]["mode"]) as ledger,
+        tracked(tracked_cell, ROOT) as run,
+    ):
+        extracted, processed, metrics = asyncio.run(measure(cell, ledger, report))
+        spend = _spend(ledger.spend(names.cell_key), ledger)
+        write_spend(cell.folder, spend)
+        if processed is not None and metrics is not None:
+            words = title(cell)
+            drawings = cell.probe.draw(extracted, processed, metrics, words)
+            results = Results(
+                metrics=metrics,
+                spend=without(spend, "roles"),
+                hit_rate=ledger.replayed / ledger.asked if ledger.asked else None,
+                curves=drawings.curves,
+                note=note(words, metrics, spend),
+                figures=drawings.figures,
+                pages=drawings.pages,
+                folder=cell.folder,
+            )
+            run.log(results)
+    stop = extracted["stop"].row(0, named=True)
+    return Outcome(cell, metrics, spend, stop["detail"] if stop["reason"] == "error" else "")
+
+
+def _stored_extract(cell: Cell) -> Tables:
+    """The extraction that lies in the cell folder, if it is this cell's."""
+    config, tables = read_phase(cell.folder, "extract")
+    if config != cell.identity.extract:
+        now = cell.identity.extract
+        changed = sorted(key for key in config.keys() | now.keys() if config.get(key) != now.get(key))
+        raise ConfigError(
+            f"{cell.folder} holds an extraction with another configuration of {', '.join(changed)}: "
+            "run phases=[extract,process], or give the values it was extracted with"
+        )
+    return tables
+
+
+def _spend(roles: Mapping[str, Spend], ledger: Ledger) -> dict[str, Any]:
+    """What the cell cost over all its processes, in sum and by role; unknown parts make a sum null."""
+    parts = {role: asdict(spend) for role, spend in sorted(roles.items())}
+    tokens = [part[name] for part in parts.values() for name in ("tokens_in", "tokens_out")]
+    costs = [part["cost_usd"] for role, part in parts.items()]
+    return {
+        "tokens_spent": None if None in tokens else sum(tokens),
+        "cost_usd": None if None in costs else sum(costs),
+        "attempts": sum(part["attempts"] for part in parts.values()),
+        "latency_s": round(sum(part["latency_s"] for part in parts.values()), 3),
+        "replayed": ledger.replayed,
+        "roles": parts,
+    }

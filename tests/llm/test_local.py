@@ -1,0 +1,108 @@
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from chats import ask, ask_one, client, inside, prompt
+
+from src.errors import ContextExceeded, DataMissing
+from src.ledger import Ledger
+from src.llm.connection import Connection
+from src.llm.local import SERVER, Embedded
+
+GGUF = Path(__file__).resolve().parents[2] / "data/raw/smollm2_135m/SmolLM2-135M-Instruct.Q4_1.gguf"
+SHORT = {"id": "smollm2", "max_tokens": 16}
+PROMPTS = [prompt(f"List 3 facts about {topic}.") for topic in ("graphs", "Rome", "light", "jazz")]
+
+
+def embedded(**more):
+    # One thread: two that wait for each other crawl on a machine that does something else as well.
+    return Embedded(**{"model_path": GGUF, "threads": 1, "n_ctx": 512, **more})
+
+
+def servers():
+    return [child for child in psutil.Process().children(recursive=True) if str(SERVER) in " ".join(child.cmdline())]
+
+
+def texts(tmp_path, name, prompts, *before, **more):
+    """Answers of a fresh server with an empty ledger, by prompt; `before` is asked first."""
+    with Ledger(tmp_path / name) as ledger:
+        said = ask(client(embedded(**more), ledger, model=SHORT), *before, *prompts)
+    return {one: completion.text for one, completion in zip([*before, *prompts], said, strict=True) if one in PROMPTS}
+
+
+def test_an_answer_depends_on_its_request_alone_and_the_server_is_silent(tmp_path, capfd):
+    first = texts(tmp_path, "first", PROMPTS)
+    assert len({*first.values(), ""}) == 5
+    turned = texts(tmp_path, "turned", PROMPTS[::-1], prompt("List 3 facts about cats."), concurrency=8)
+    assert turned == first
+    assert capfd.readouterr() == ("", "")
+    assert servers() == []
+
+
+def test_draws_and_seeds_differ_and_usage_is_counted(tmp_path):
+    with Ledger(tmp_path / "ledger") as ledger:
+        connection = Connection(embedded())
+
+        async def main():
+            async with connection:
+                answers = []
+                for seed in (0, 1):
+                    chat = client(connection.endpoint, ledger, model=SHORT, seed=seed, connection=connection)
+                    answers += await inside(chat, PROMPTS[0], draws=(0, 1))
+                assert len(servers()) == 1
+                return answers
+
+        said = asyncio.run(main())
+    assert len({one.text for one in said}) == 4
+    assert {one.usage.tokens_in for one in said} == {38}
+    assert all(0 < one.usage.tokens_out <= 16 for one in said)
+
+
+def test_a_prompt_that_does_not_fit_is_refused_and_the_server_stops_with_the_run(tmp_path):
+    with Ledger(tmp_path / "ledger") as ledger, pytest.raises(ContextExceeded, match="512"):
+        ask_one(client(embedded(), ledger, model=SHORT), "word " * 600)
+    assert servers() == []
+
+
+def test_a_run_that_is_cut_short_stops_the_server(tmp_path):
+    async def main(chat):
+        async with chat:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(chat.complete(prompt("List 100 facts about graphs.")))
+                while not servers():
+                    await asyncio.sleep(0.05)
+                raise KeyboardInterrupt
+
+    with Ledger(tmp_path / "ledger") as ledger, pytest.raises(KeyboardInterrupt):
+        asyncio.run(main(client(embedded(), ledger)))
+    assert servers() == []
+
+
+def test_the_server_ends_when_its_parent_is_gone():
+    options = {"model": str(GGUF), "n_ctx": 512, "threads": 1, "verbosity": -1}
+    command = [sys.executable, "-P", str(SERVER), json.dumps(options)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout.readline().startswith(b"http://127.0.0.1:")
+        server.stdin.close()  # what happens to it when the parent is killed
+        assert server.wait(10) == 0
+
+
+def test_stored_answers_start_no_server_and_need_no_model(tmp_path):
+    with Ledger(tmp_path / "ledger") as ledger:
+        first = ask_one(client(embedded(), ledger, model=SHORT))
+        gone = embedded(model_path=tmp_path / GGUF.name)
+        assert ask_one(client(gone, ledger, model=SHORT)).text == first.text
+        with pytest.raises(DataMissing, match=r"python -m src\.fetch.* endpoint\.model_path"):
+            ask_one(client(gone, ledger, model=SHORT), "Something new.")
+
+
+def test_a_damaged_model_is_one_sentence(tmp_path, capfd):
+    damaged = tmp_path / "model.gguf"
+    damaged.write_bytes(GGUF.read_bytes()[:10_000])
+    with Ledger(tmp_path / "ledger") as ledger, pytest.raises(DataMissing, match=r"damaged.*python -m src\.fetch"):
+        ask_one(client(embedded(model_path=damaged), ledger, model=SHORT))
+    assert capfd.readouterr() == ("", "")
