@@ -28,8 +28,10 @@ def progress(console: Console | None = None) -> Iterator[Report]:
     Args:
         console: where to draw; standard error by default, so that output can be piped.
     """
+    # Under FORCE_COLOR, which many CI systems set, rich takes any stream for a terminal.
+    looked_at = console is not None or sys.stderr.isatty()
     console = console or _console(sys.stderr)
-    if not console.is_terminal or console.is_dumb_terminal:
+    if not looked_at or not console.is_terminal or console.is_dumb_terminal:
         yield _silent
         return
     columns = SpinnerColumn(finished_text="✓"), TextColumn("{task.description}"), BarColumn(bar_width=10), _Counts()

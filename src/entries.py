@@ -14,7 +14,6 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from src.figures.captions import Title
-from src.figures.summary import Spend
 from src.records import Metrics
 
 LONGEST_NAME = 250
@@ -50,7 +49,7 @@ class Results:
 
     Attributes:
         metrics: name → number or None, texts in `stop_reason` and `<metric>_reason`.
-        spend: what it cost over all its processes.
+        spend: what it cost over all its processes, name → number or None.
         hit_rate: share of answers that came from the ledger in this process; None if none was needed.
         curves: a column `turn` (the step) and numbers per turn.
         note: description in Markdown.
@@ -60,7 +59,7 @@ class Results:
     """
 
     metrics: Metrics
-    spend: Spend
+    spend: Mapping[str, float | None]
     hit_rate: float | None
     curves: pl.DataFrame
     note: str

@@ -60,7 +60,7 @@ def tracked(cell: TrackedCell, root: Path) -> Iterator[TrackedRun]:
 
     Args:
         cell: what is tracked.
-        root: the repository root, where the store lies unless MLFLOW_TRACKING_URI names another.
+        root: the repository root, where the store and its artifacts lie unless MLFLOW_TRACKING_URI names another.
 
     Raises:
         ConfigError: the store cannot be used.
@@ -83,9 +83,12 @@ class TrackedRun:
     """The run of one cell; made by :func:`tracked`."""
 
     def __init__(self, cell: TrackedCell, root: Path) -> None:
-        self._cell, self._root = cell, root.resolve()
-        self._lock = FileLock(self._root / "mlflow.db.lock")
-        self._commit = commit(self._root)
+        self._cell, self._commit = cell, commit(root)
+        local = f"sqlite:///{(root.resolve() / 'mlflow.db').as_posix()}"
+        self._uri = os.environ.get("MLFLOW_TRACKING_URI") or local
+        file = self._uri.removeprefix("sqlite:///")
+        self._home = root.resolve() if file == self._uri else Path(file).resolve().parent
+        self._lock = FileLock(self._home / "mlflow.db.lock")
         with self._store() as store:
             self._experiment = self._open_experiment(store)
             runs = self._runs(store)
@@ -136,17 +139,16 @@ class TrackedRun:
     @contextmanager
     def _store(self) -> Iterator[MlflowClient]:
         """The store, for this process alone: it is created once, and no cell gets two runs."""
-        uri = os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{(self._root / 'mlflow.db').as_posix()}"
         for name, value in QUIET.items():
             os.environ.setdefault(name, value)
         from mlflow.exceptions import MlflowException
 
         try:
             with self._lock:
-                yield _open_store(uri)
+                yield _open_store(self._uri)
         except (MlflowException, OSError) as error:
-            user, at, _ = urlsplit(uri).netloc.rpartition("@")  # an address may hold a password
-            place, reason = (text.replace(user + at, "") for text in (uri, str(error).splitlines()[0][:300]))
+            user, at, _ = urlsplit(self._uri).netloc.rpartition("@")  # an address may hold a password
+            place, reason = (text.replace(user + at, "") for text in (self._uri, str(error).splitlines()[0][:300]))
             raise ConfigError(
                 f"the MLflow store {place} cannot be used ({reason} …); "
                 "start that server, or unset MLFLOW_TRACKING_URI or point it elsewhere"
@@ -154,18 +156,18 @@ class TrackedRun:
 
     def _open_experiment(self, store: MlflowClient) -> str:
         name = self._cell.probe
-        local = not os.environ.get("MLFLOW_TRACKING_URI")
-        place = (self._root / "mlartifacts" / name).as_uri() if local else None
+        served = self._uri.startswith(("http://", "https://"))
+        place = None if served else (self._home / "mlartifacts" / name).as_uri()
         found = store.get_experiment_by_name(name)
         if found is None:
             about = {"mlflow.note.content": self._cell.question, "mlflow.experimentKind": "custom_model_development"}
             return str(store.create_experiment(name, place, about))
         if found.lifecycle_stage == "deleted":
             store.restore_experiment(found.experiment_id)
-        if place and found.artifact_location != place:
+        if self._uri.startswith("sqlite:") and found.artifact_location != place:
             raise ConfigError(
-                f"mlflow.db keeps its files in {found.artifact_location}, but the project lies in {self._root}: move "
-                "it back, or delete mlflow.db and mlartifacts and run again (no answer is paid for twice)"
+                f"mlflow.db keeps its files in {found.artifact_location}, but lies in {self._home}: move the project "
+                "back, or delete mlflow.db and mlartifacts and run again (no answer is paid for twice)"
             )
         return str(found.experiment_id)
 

@@ -13,10 +13,16 @@ CONF = Path(__file__).resolve().parents[1] / "conf"
 Compose = Callable[..., DictConfig]
 
 
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """One MLflow store for all: making one takes seconds."""
+    return f"sqlite:///{tmp_path_factory.mktemp('mlflow') / 'mlflow.db'}"
+
+
 @pytest.fixture
-def composed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Compose]:
-    """`composed("max_turns=2", ...)`: the configuration with its run folder, ledger and MLflow store in tmp_path."""
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'mlflow.db'}")
+def composed(tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Compose]:
+    """`composed("max_turns=2", ...)`: the configuration with its run folder and ledger in tmp_path."""
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", store)
     with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
 
         def make(*overrides: str) -> DictConfig:

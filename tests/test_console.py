@@ -9,7 +9,11 @@ from src.console import progress, show_error, show_result
 from src.records import Metrics, Progress
 from tests.synthetic_cell import RULES, make_cell
 
-SPEND = {"tokens_spent": 9876.0, "tokens_spent_subject": 9000.0, "cost_usd": None}
+SPEND = {
+    "tokens_spent": None,
+    "cost_usd": None,
+    "roles": {"embedder": {"tokens_in": None, "tokens_out": 0}, "subject": {"tokens_in": 8000, "tokens_out": 1000}},
+}
 FOLDER = Path("data/runs/boundary/deep_learning/smollm2_135m-taxonomy_l2w2-s0-01234567")
 
 
@@ -48,7 +52,7 @@ def test_result_has_the_numbers_in_80_columns_without_colour() -> None:
     assert f"{100 * cell.metrics['accuracy_leaf_low']:.1f}–" in intervals[1]
     assert "independent" in intervals[0]
     assert "branch" in intervals[1]
-    assert "9,000 subject, price unknown" in text
+    assert "unknown  embedder unknown, subject 9,000, price unknown" in line_of(text, "tokens spent")
     assert str(FOLDER) in text
     assert "make ui" in text
 
@@ -108,7 +112,10 @@ def test_an_error_is_one_line_as_it_is_written() -> None:
     assert said(console) == f"error: {message}\n"
 
 
-def test_progress_is_silent_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_silent_where_nobody_looks(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
     with progress() as report:
         report(Progress("extract", 1, 6, raw=3, novel=3))
     assert capfd.readouterr() == ("", "")

@@ -1,4 +1,5 @@
 import hashlib
+import importlib
 import math
 import os
 import signal
@@ -7,7 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -24,7 +25,7 @@ from src.entries import Results, TrackedCell
 from src.errors import BudgetReached, ConfigError
 from src.figures.boundary import curves, yield_curve
 from src.records import Metrics
-from src.tracking import tracked
+from src.tracking import QUIET, tracked
 from tests.synthetic_cell import RULES, make_cell
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +50,32 @@ with tracked(cell, root) as run:
     asyncio.run(work())
     run.log(Results({"raw": 3}, {}, None, turns, "", {}, {"atoms.html": "<p>3</p>"}, root / name))
 """
-"""A cell in a process of its own; small, because eight of them start at once."""
+"""A cell in a process of its own."""
+
+EIGHT = """
+import os, sys, warnings
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import alembic.command, matplotlib.backends.backend_agg, mlflow.store.tracking.sqlalchemy_store
+worker, root = sys.argv[1:]
+children = []
+for i in range(8):
+    if (child := os.fork()) == 0:
+        sys.argv[1:] = [f"cell {i // 2}", root, "log"]
+        exec(worker)
+        sys.exit(0)
+    children.append(child)
+sys.exit(sum(os.waitpid(child, 0)[1] != 0 for child in children))
+"""
+"""Eight cells, every one twice, at the same moment; what takes long to import is imported before they part."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded() -> None:
+    """Load MLflow's store once: its own code warns of deprecation when it does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        importlib.import_module("mlflow.store.tracking.sqlalchemy_store")
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +107,7 @@ def results_of(folder: Path, metrics: Metrics | None = None) -> Results:
 
 
 def store(root: Path) -> MlflowClient:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of MLflow's own code, when it loads its store
-        return MlflowClient(f"sqlite:///{root / 'mlflow.db'}")
+    return MlflowClient(f"sqlite:///{root / 'mlflow.db'}")
 
 
 def runs_of(root: Path, name: str) -> list[Run]:
@@ -230,8 +254,18 @@ def test_a_store_of_an_older_mlflow_is_migrated(tmp_path: Path) -> None:
 def test_a_moved_project_is_refused_in_one_sentence(root: Path, tmp_path: Path) -> None:
     finish(root, "moved")
     (tmp_path / "mlflow.db").write_bytes((root / "mlflow.db").read_bytes())
-    with pytest.raises(ConfigError, match="move it back"), tracked(cell_of("moved"), tmp_path):
+    with pytest.raises(ConfigError, match="move the project back"), tracked(cell_of("moved"), tmp_path):
         pass
+
+
+def test_another_local_store_keeps_everything_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{elsewhere}/mlflow.db")
+    run = finish(project, "elsewhere")
+    assert (elsewhere / "mlartifacts" / "boundary" / run / "artifacts" / "atoms.html").is_file()
+    assert [path.name for path in project.iterdir()] == ["elsewhere"]  # the cell folder and nothing of MLflow's
 
 
 def test_a_dead_server_is_one_sentence_without_its_password(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,8 +279,8 @@ def test_a_dead_server_is_one_sentence_without_its_password(root: Path, monkeypa
     assert "secret" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_sigterm_leaves_a_killed_run(root: Path) -> None:
-    with processes(root, [("killed", "sleep")]) as (worker,):
+def test_sigterm_leaves_a_killed_run_and_no_noise(root: Path) -> None:
+    with python(WORKER, "killed", str(root), "sleep") as worker:
         assert worker.stdout is not None
         assert worker.stdout.readline() == "open\n"
         worker.send_signal(signal.SIGTERM)
@@ -255,8 +289,8 @@ def test_sigterm_leaves_a_killed_run(root: Path) -> None:
 
 
 def test_eight_processes_start_at_once_without_a_store(tmp_path: Path) -> None:
-    with processes(tmp_path, [(f"cell {i // 2}", "log") for i in range(8)]) as workers:  # every cell twice
-        assert [(*worker.communicate(), worker.returncode) for worker in workers] == [("open\n", "", 0)] * 8
+    with python(EIGHT, WORKER, str(tmp_path), **QUIET) as parent:
+        assert (*parent.communicate(), parent.returncode) == ("open\n" * 8, "", 0)
     for i in range(4):
         (run,) = runs_of(tmp_path, f"cell {i}")
         assert (run.info.status, run.data.metrics["raw"], run.data.metrics["turn/novel"]) == ("FINISHED", 3, 1)
@@ -264,15 +298,13 @@ def test_eight_processes_start_at_once_without_a_store(tmp_path: Path) -> None:
 
 
 @contextmanager
-def processes(root: Path, jobs: list[tuple[str, str]]) -> Iterator[list[subprocess.Popen[str]]]:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("MLFLOW_")}
-    with ExitStack() as stack:
-        workers = []
-        for name, what in jobs:
-            worker = subprocess.Popen(
-                [sys.executable, "-W", "error", "-c", WORKER, name, str(root), what],
-                cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            )  # fmt: skip
-            workers.append(stack.enter_context(worker))
-            stack.callback(worker.kill)
-        yield workers
+def python(source: str, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MLFLOW_")} | variables
+    command_line = [sys.executable, "-W", "error", "-c", source, *arguments]
+    with subprocess.Popen(
+        command_line, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()

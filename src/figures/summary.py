@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from src.figures.captions import CENSORED, Title, judge_label, judge_sentence, percent, plural, stop_words
 from src.records import Metrics
 
-Spend = Mapping[str, float | None]
-"""What a cell cost over all its processes, by name; None is unknown, not zero.
+Spend = Mapping[str, Any]
+"""What a cell cost over all its processes, as in `spend.json`; None is unknown, not zero.
 
-Read here: `cost_usd`, `tokens_spent` and, where given, `tokens_spent_<role>`.
+Read here: `tokens_spent`, `cost_usd`, and `roles`, a mapping of role to `tokens_in` and `tokens_out`.
 """
 
 LONGEST_QUERY = 300
@@ -128,10 +128,13 @@ def _audit_tokens(metrics: Metrics) -> str:
 
 
 def _spent(spend: Spend) -> str:
+    words = []
+    for role, part in spend.get("roles", {}).items():
+        tokens = [part["tokens_in"], part["tokens_out"]]
+        words.append(f"{role} {'unknown' if None in tokens else f'{sum(tokens):,}'}")
     cost = spend.get("cost_usd")
-    roles = [f"{_count(spend, name)} {name.removeprefix('tokens_spent_')}" for name in spend if "tokens_spent_" in name]
-    money = "price unknown" if cost is None else f"${cost:,.4f}" if cost else "no charge"
-    return ", ".join([*roles, money])
+    words.append("price unknown" if cost is None else f"${cost:,.4f}" if cost else "no charge")
+    return ", ".join(words)
 
 
 def _turns(metrics: Metrics) -> str:

@@ -101,5 +101,7 @@ def _state(text: str, finish: str | None, refusal: object) -> tuple[State, str]:
     if finish == "content_filter":
         return "refused", "stopped by the endpoint's content filter"
     if not strip_reasoning(text).strip():
+        if text.strip() and finish in CUT:
+            return "truncated", "cut at max_tokens while reasoning"
         return "empty", "no text within max_tokens" if finish in CUT else "no text"
     return ("truncated", "cut at max_tokens") if finish in CUT else ("ok", "")

@@ -16,6 +16,7 @@ from src.llm.faults import ParameterRefused, model_key
 from src.llm.limits import Budget
 from src.llm.local import Embedded
 from src.records import Completion, Prompt, Role, Usage
+from src.text.reasoning import strip_reasoning
 
 CONTEXT = "context_exceeded"
 """Finish reason under which the ledger keeps that a prompt does not fit: a replay then stops where the run stopped."""
@@ -82,7 +83,7 @@ class ChatClient:
         """
         first = await self._answer(prompt, draw, self._model.max_tokens)
         answers = [first]
-        if first.reply.state == "empty" and first.reply.finish_reason in CUT:
+        if first.reply.finish_reason in CUT and not strip_reasoning(first.reply.text).strip():
             answers.append(await self._answer(prompt, draw, 2 * self._model.max_tokens, larger=True))
         reply = answers[-1].reply
         return Completion(

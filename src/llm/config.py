@@ -148,12 +148,17 @@ class Endpoint:
             key: what configuration calls this endpoint, for messages.
 
         Raises:
-            ConfigError: the variable is not set.
+            ConfigError: the variable is not set, or what it holds cannot be sent.
         """
         secret = os.environ.get(self.api_key_env, "").strip() if self.api_key_env else None
         if secret == "":
             raise ConfigError(
                 f"Endpoint {self.name} takes its key from the environment variable {self.api_key_env}, which is not "
                 f"set; set it, or {key}.api_key_env=null for a server that wants no key."
+            )
+        if secret and not (secret.isascii() and secret.isprintable()):
+            raise ConfigError(
+                f"The environment variable {self.api_key_env} holds characters that no key of endpoint {self.name} can "
+                "have (a line break, a typographic dash); copy the key again."
             )
         yield Address(self.base_url, secret)

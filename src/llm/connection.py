@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -170,15 +171,17 @@ class Connection:
         async with self._opening:
             if self._open is None:
                 address = await self._resources.enter_async_context(self.endpoint.serve(endpoint_key(role)))
-                # One loop of retries, ours. A proxy from the environment never stands before this machine itself.
+                plain = address.base_url.startswith("http:")
                 http = DefaultAioHttpClient(
-                    trust_env=not _loopback(address.base_url), event_hooks={"response": [_limit_size]}
+                    event_hooks={"response": [_limit_size]},
+                    trust_env=not _loopback(address.base_url),  # no proxy stands before this machine itself
+                    verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,  # reading certificates is slow
                 )
                 client = AsyncOpenAI(
                     base_url=address.base_url,
                     api_key=address.api_key or "none",
-                    timeout=self.endpoint.timeout_s,
-                    max_retries=0,
+                    timeout=None,  # per read; ours is per attempt
+                    max_retries=0,  # one loop of retries, ours
                     http_client=http,
                 )
                 self._open = await self._resources.enter_async_context(client), address
@@ -213,7 +216,8 @@ class Connection:
             reason = short(f"{address.base_url}: {causes[-1] or type(causes[-1]).__name__}")
             raise Transient(_without(reason, address.api_key), free=unreachable, unreachable=unreachable) from None
         self._reached = True
-        return response.content
+        secret = (address.api_key or "").encode()
+        return response.content.replace(secret, b"***") if secret else response.content
 
 
 class _Limited(httpx2.AsyncByteStream):

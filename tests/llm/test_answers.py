@@ -22,7 +22,7 @@ def body(content="Hello.", finish="stop", usage=None, **message):
         ("", "stop", "empty"),
         (" \n", "length", "empty"),
         (None, "length", "empty"),
-        ("<think>Hm", "length", "empty"),
+        ("<think>Hm", "length", "truncated"),
         ("<think>Hm.</think>\n", "stop", "empty"),
         ("Half", "content_filter", "refused"),
     ],

@@ -44,7 +44,7 @@ def test_what_no_attempt_can_cure_says_what_to_do(status, message, more, named):
     ("message", "parameter", "remedy"),
     [
         (
-            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "Unsupported parameter: 'max_tokens' is not supported by this model. Use 'max_completion_tokens' instead.",
             "max_tokens",
             "model.max_tokens_as=max_completion_tokens",
         ),
