@@ -21,8 +21,8 @@ OPERATION = frozenset({"phases", "run_dir", "debug", "ledger", "budget", "probe"
 
 VOLATILE = frozenset(
     {
-        "api_key_env", "timeout_s", "attempts", "concurrency", "threads", "debug",  # how an endpoint is reached
-        "path", "model_path",  # where a pinned file lies; its hash is the revision
+        "api_key_env", "timeout_s", "attempts", "concurrency", "debug",  # how an endpoint is reached
+        "path", "model_path", "file",  # where a pinned file lies; its hash is the revision
         "price", "parameters",  # what is known about a model, not what it is asked
     }
 )  # fmt: skip

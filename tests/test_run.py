@@ -225,3 +225,17 @@ def test_a_budget_that_allows_no_call_is_a_result_without_points(remote: Compose
 def test_domain_text_of_any_script_is_asked_as_it_is(remote: Compose, server: ScriptedEndpoint) -> None:
     run(remote("domain.query='苯, 甲苯'", "max_turns=1", "strategy=sequential"))
     assert "苯, 甲苯" in server.requests[0].body["messages"][0]["content"]
+
+
+def test_the_embedded_model_is_dug_for_real_and_a_rerun_asks_it_nothing(composed: Compose, tmp_path: Path) -> None:
+    first = run(composed("max_turns=1"))
+    assert first.metrics is not None
+    assert first.metrics["raw"]
+    assert first.metrics["tokens_generation_out"]
+    assert first.metrics["accuracy_low"] is not None
+    once = contents(tmp_path / "cell")
+    again = run(
+        composed("max_turns=1", "ledger.mode=replay", "endpoint.model_path=gone/SmolLM2-135M-Instruct.Q4_1.gguf")
+    )
+    assert contents(tmp_path / "cell") == once
+    assert again.spend["replayed"] == first.metrics["calls"]

@@ -17,6 +17,9 @@ from src.llm.client import ChatClient
 from src.llm.limits import Budget
 from src.records import Role
 
+OURS = ("kind", "name", "file", "endpoint")
+"""Fields of a role that say who it is and where it is served; the rest describes the model."""
+
 
 @asynccontextmanager
 async def build_lab(cell: Cell, ledger: Ledger, report: Report) -> AsyncIterator[Lab]:
@@ -32,7 +35,7 @@ async def build_lab(cell: Cell, ledger: Ledger, report: Report) -> AsyncIterator
             client = _client(cell, config["judge"], config["judge"]["endpoint"], "judge", ledger, budget)
             judge = LLMJudge(await stack.enter_async_context(client))
         else:
-            judge = build(without(config["judge"], "kind", "name"), "judge")
+            judge = build(without(config["judge"], *OURS), "judge")
         model = build(config["embedder"], "embedder")
         encoder: Encoder = model.encoder(ledger=ledger, budget=budget, cell_key=cell.identity.cell_key)
         if isinstance(encoder, EndpointEncoder):
@@ -45,7 +48,7 @@ def _client(
 ) -> ChatClient:
     key = "model" if role == "subject" else role
     return ChatClient(
-        build(without(model, "kind", "name", "endpoint"), key),
+        build(without(model, *OURS), key),
         build(endpoint, "endpoint" if role == "subject" else f"{role}.endpoint"),
         ledger=ledger,
         budget=budget,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator
@@ -31,7 +30,8 @@ class Embedded:
         model_path: the GGUF file; its name is part of every ledger key.
         name: names the endpoint in ledger keys and messages.
         n_ctx: context window in tokens, prompt and answer together; part of every ledger key.
-        threads: None is one per CPU.
+        threads: of the model. Sums over another number of threads differ in their last digits, and so do answers, which
+            makes it part of every ledger key.
         timeout_s: seconds for one attempt, waiting for the slot included.
         attempts: attempts per request.
         concurrency: requests handed to the server at once; its one slot serves them in turn.
@@ -41,7 +41,7 @@ class Embedded:
     model_path: Path
     name: Annotated[str, Field(min_length=1)] = "embedded"
     n_ctx: Annotated[int, Field(gt=0)] = 4096
-    threads: Annotated[int, Field(gt=0)] | None = None
+    threads: Annotated[int, Field(gt=0)] = 2
     timeout_s: Annotated[float, Field(gt=0)] = 600.0
     attempts: Annotated[int, Field(gt=0)] = 2
     concurrency: Annotated[int, Field(gt=0)] = 1
@@ -64,7 +64,7 @@ class Embedded:
     @property
     def identity(self) -> dict[str, str | int]:
         """What a ledger key says of it."""
-        return {"endpoint": self.name, "file": self.model_path.name, "n_ctx": self.n_ctx}
+        return {"endpoint": self.name, "file": self.model_path.name, "n_ctx": self.n_ctx, "threads": self.threads}
 
     @asynccontextmanager
     async def serve(self, key: str) -> AsyncIterator[Address]:
@@ -84,7 +84,7 @@ class Embedded:
         options = {
             "model": str(self.model_path),
             "n_ctx": self.n_ctx,
-            "threads": self.threads or os.cpu_count() or 1,
+            "threads": self.threads,
             "verbosity": 3 if self.debug else -1,
         }
         process = await asyncio.create_subprocess_exec(

@@ -1,0 +1,67 @@
+"""Every option of every config group composes, and its classes can be built; new options are found by themselves."""
+
+from pathlib import Path
+
+import pytest
+from conftest import CONF, Compose
+from omegaconf import OmegaConf
+
+from src.interfaces import Strategy
+from src.lab.config import build, read_cell, without
+from src.lab.roles import OURS
+from src.store import slug
+
+GROUPS = ("domain", "embedder", "endpoint", "judge", "model", "probe", "prompts", "strategy", "thresholds")
+OPTIONS = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
+RUBRICS = [path.stem for path in sorted((CONF / "rubric").glob("audit*.yaml"))]
+
+
+@pytest.mark.parametrize(("group", "option"), OPTIONS)
+def test_every_option_composes_into_a_cell(composed: Compose, group: str, option: str) -> None:
+    cell = read_cell(composed(f"{group}={option}"))
+    config = cell.config
+    assert build(without(config["model"], *OURS), "model").id
+    assert build(config["endpoint"], "endpoint").name
+    assert build(config["embedder"], "embedder")
+    if config["judge"]["kind"] == "llm":
+        assert build(without(config["judge"], *OURS), "judge").temperature == 0.0
+        assert build(config["judge"]["endpoint"], "judge.endpoint").name
+    assert cell.probe.name == config["probe"]["name"]
+
+
+@pytest.mark.parametrize(("group", "option"), OPTIONS)
+def test_an_option_is_called_like_its_file(composed: Compose, group: str, option: str) -> None:
+    if group in ("strategy", "domain", "prompts", "probe"):
+        node = OmegaConf.select(composed(f"{group}={option}"), group)
+        assert slug(node.name, group) == option
+
+
+@pytest.mark.parametrize("option", [option for group, option in OPTIONS if group == "strategy"])
+def test_every_strategy_fits_its_port(composed: Compose, option: str) -> None:
+    assert isinstance(build(read_cell(composed(f"strategy={option}")).config["strategy"], "strategy"), Strategy)
+
+
+@pytest.mark.parametrize("rubric", RUBRICS)
+def test_every_audit_rubric_can_be_chosen(composed: Compose, rubric: str) -> None:
+    cell = read_cell(composed(f"rubric@rubrics.audit={rubric}"))
+    assert cell.config["rubrics"]["audit"]["name"] == rubric
+
+
+def test_the_embedded_model_sets_its_server_its_wording_and_its_turns(composed: Compose) -> None:
+    chosen = composed()
+    assert (chosen.endpoint.name, chosen.prompts.name, chosen.max_turns) == ("embedded", "compact", 6)
+    said = composed("max_turns=2", "prompts=synonyms")
+    assert (said.max_turns, said.prompts.name) == (2, "synonyms")
+    assert (composed("model=llama70b").endpoint.name, composed("model=llama70b").max_turns) == ("openrouter", 15)
+
+
+def test_paper_thresholds_turn_guards_off_and_ask_about_one_candidate(composed: Compose) -> None:
+    paper = composed("thresholds=paper")
+    assert (paper.dedup.guards, paper.dedup.candidates, paper.dedup.strict) == (False, 1, 0.92)
+
+
+def test_no_option_holds_a_key(composed: Compose) -> None:
+    for path in CONF.rglob("*.yaml"):
+        for line in path.read_text().splitlines():
+            assert "api_key:" not in line, path
+    assert Path(CONF / "endpoint/openai.yaml").read_text().count("api_key_env: OPENAI_API_KEY") == 1
