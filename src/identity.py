@@ -19,14 +19,14 @@ PROCESSING = frozenset({"judge", "dedup", "rubrics"})
 OPERATION = frozenset({"phases", "run_dir", "debug", "ledger", "budget", "probe"})
 """Root keys that say how or where to run; `probe` only gathers other root keys."""
 
-VOLATILE = frozenset(
-    {
-        "api_key_env", "timeout_s", "attempts", "concurrency", "debug",  # how an endpoint is reached
-        "path", "model_path", "file",  # where a pinned file lies; its hash is the revision
-        "price", "parameters",  # what is known about a model, not what it is asked
-    }
-)  # fmt: skip
-"""Fields, at any depth, that change no answer."""
+_REACHED = frozenset({"api_key_env", "timeout_s", "attempts", "concurrency", "debug", "model_path"})
+VOLATILE = {
+    "endpoint": _REACHED,  # how a server is reached; where a pinned file lies, whose hash is the revision
+    "model": frozenset({"file", "price", "parameters"}),  # what is known about a model, not what it is asked
+    "judge": frozenset({"price", "parameters"}),
+    "embedder": frozenset({"path", "price"}),
+}
+"""By the section they stand in, fields that change no answer. What lies deeper, such as `extra_body`, always counts."""
 
 
 @dataclass(frozen=True)
@@ -46,22 +46,30 @@ class Identity:
 
 def identity(config: Mapping[str, Any]) -> Identity:
     """Derive the identity of a cell from its resolved root configuration."""
-    measured = {key: _stable(value) for key, value in config.items() if key not in OPERATION}
+    measured = _stable({key: value for key, value in config.items() if key not in OPERATION}, frozenset())
     measured["probe"] = config["probe"]["name"]
     extract = {key: value for key, value in measured.items() if key not in PROCESSING}
     return Identity(extract, measured, _digest(extract), _digest(measured))
 
 
-def _stable(value: Any) -> Any:
+def _stable(node: Mapping[str, Any], volatile: frozenset[str]) -> dict[str, Any]:
     """Drop volatile fields; a base_url counts by its origin, so that another server is another cell."""
-    if isinstance(value, Mapping):
-        kept = {key: _stable(part) for key, part in value.items() if key not in VOLATILE and key != "base_url"}
-        if value.get("base_url"):
-            kept["origin"] = origin(str(value["base_url"]))
-        return kept
+    kept: dict[str, Any] = {}
+    for key, value in node.items():
+        if key == "base_url" and volatile is _REACHED:
+            kept["origin"] = origin(str(value))
+        elif isinstance(value, Mapping):
+            kept[key] = _stable(value, VOLATILE.get(key, frozenset()))
+        elif key not in volatile:
+            kept[key] = _plain(value)
+    return {key: value for key, value in kept.items() if key not in volatile}
+
+
+def _plain(value: Any) -> Any:
+    """1.0 and 1 are the same number and so the same key."""
     if isinstance(value, list | tuple):
-        return [_stable(part) for part in value]
-    return value
+        return [_plain(part) for part in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def origin(base_url: str) -> str:

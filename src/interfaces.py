@@ -111,6 +111,6 @@ class Probe(Protocol):
         """Judge and link what `extract` gave."""
         ...
 
-    def summarise(self, extracted: Tables, processed: Tables) -> Metrics:
-        """Compute the metrics of the cell from the tables of both phases."""
+    def summarise(self, extracted: Tables, processed: Tables | None) -> Metrics:
+        """Compute the metrics of the cell from the tables of both phases, or those of the extraction alone."""
         ...

@@ -22,7 +22,7 @@ def run(cfg: DictConfig) -> Outcome:
     cell = read_cell(cfg)
     with progress() as report:
         outcome = run_cell(cell, report)
-    show_result(title(cell), outcome.metrics or {}, outcome.spend, cell.folder)
+    show_result(title(cell), outcome.metrics, outcome.spend, cell.folder)
     return outcome
 
 

@@ -87,7 +87,9 @@ def read_phase(folder: Path, phase: Phase) -> tuple[dict[str, object], dict[str,
     """
     place = folder / phase
     if not (place / "config.yaml").is_file():
-        raise DataMissing(f"{folder} holds no finished {phase}; run with phases=[{phase}] first")
+        raise DataMissing(
+            f"{folder} holds no finished {phase}; run phases=[extract,process] (what is in the ledger is replayed)"
+        )
     config = yaml.safe_load((place / "config.yaml").read_text(encoding="utf-8"))
     return config, {path.stem: pl.read_parquet(path) for path in sorted(place.glob("*.parquet"))}
 

@@ -69,6 +69,8 @@ def test_how_a_cell_is_run_changes_no_key(path: str, value: object) -> None:
         ("model.temperature", 0.0),
         ("endpoint.base_url", "http://127.0.0.1:8000/v1"),
         ("new_knob", 1),
+        ("endpoint.extra_body", {"debug": True}),
+        ("prompts", {"families": {"path": "x"}}),
     ],
 )
 def test_what_is_asked_changes_both_keys(path: str, value: object) -> None:
@@ -82,6 +84,10 @@ def test_how_it_is_judged_changes_the_cell_key_alone(path: str) -> None:
     other = identity(changed(path, "other"))
     assert other.extract_key == identity(CONFIG).extract_key
     assert other.cell_key != identity(CONFIG).cell_key
+
+
+def test_one_is_one_whether_written_as_a_whole_number_or_not() -> None:
+    assert identity(changed("model.temperature", 1)) == identity(changed("model.temperature", 1.0))
 
 
 def test_the_hashed_fields_hold_no_secret_and_nothing_volatile() -> None:

@@ -48,7 +48,7 @@ def test_a_phase_is_replaced_whole_and_twice_the_same_bytes(tmp_path: Path) -> N
 
 
 def test_a_missing_phase_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataMissing, match=r"no finished extract; run with phases=\[extract\]"):
+    with pytest.raises(DataMissing, match=r"no finished extract; run phases=\[extract,process\]"):
         read_phase(tmp_path, "extract")
 
 

@@ -57,7 +57,8 @@ class Evidence:
         """The error to raise for a setting that lacks evidence."""
         return ConfigError(
             f"dedup {setting} was not computed: known are {self.own} and, with its guards, candidates and linkage, "
-            "strict 0.90, 0.92, 0.94 with fuzzy 0.65, 0.70, 0.75; run phases=[process] with the dedup.* values you want"
+            "strict 0.90, 0.92, 0.94 with fuzzy 0.65, 0.70, 0.75; run the cell with the dedup.* values you want, "
+            "its extraction is replayed"
         )
 
     def table(self) -> pl.DataFrame:

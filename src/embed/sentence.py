@@ -20,12 +20,14 @@ from src.errors import ConfigError, DataMissing
 from src.ledger import Ledger, Payer
 from src.llm.config import STRICT
 from src.llm.limits import Budget
+from src.llm.weights import check_revision
 from src.records import Encoded
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 LOG = logging.getLogger(__name__)
+WEIGHTS = "model.safetensors"
 BATCH = 256
 """Texts encoded before they are stored: what a killed run loses at most."""
 
@@ -116,6 +118,8 @@ class SentenceEncoder:
                 f"The sentence encoder {name} is not in {path}: fetch it with `python -m src.fetch`, or set "
                 "embedder.path to a sentence-transformers folder."
             )
+        if (path / WEIGHTS).is_file():
+            check_revision(path / WEIGHTS, self.model.revision, "embedder.revision")
         os.environ["HF_HUB_OFFLINE"] = "1"  # read when the libraries are first imported
         from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer

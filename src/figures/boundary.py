@@ -114,7 +114,7 @@ def cosines(atoms: pl.DataFrame, judged: pl.DataFrame, title: Title, *, strict: 
         (strict + 0.005, f"> {strict:g}:\nmerged", "left"),
     ):
         ax.text(x, 0.97, words, transform=ax.get_xaxis_transform(), ha=side, va="top", fontsize=9, color=COLOURS.ink)
-    ax.set_xlabel("cosine to the nearest earlier point")
+    ax.set_xlabel("cosine to the nearest earlier novel point, or earlier point of the same turn")
     ax.set_ylabel("raw points")
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_formatter(THOUSANDS)

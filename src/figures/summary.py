@@ -15,7 +15,10 @@ Read here: `tokens_spent`, `cost_usd`, and `roles`, a mapping of role to `tokens
 """
 
 LONGEST_QUERY = 300
-ASSUMED = {"accuracy": "points taken as independent", "accuracy_leaf": "points of a branch taken as alike"}
+ASSUMED = {
+    "accuracy": "Wilson, points taken as independent",
+    "accuracy_leaf": "Wilson on n/deff, points of a branch taken as alike",
+}
 ODDITIES = {
     "taxonomy_shortfall": "sub-fields asked for and not named",
     "unlisted": "answers without a readable list, so without points",
@@ -60,12 +63,18 @@ def rows(title: Title, metrics: Metrics, spend: Spend) -> list[Row]:
     free = metrics.get("calls_judge") == 0  # a judge of kind rules makes no calls and reads no tokens
     lines = {
         "raw": Row("raw", _count(metrics, "raw"), "points as they were listed"),
-        "unique": Row("unique", _count(metrics, "unique"), f"same merged; dedup rate {_share(metrics, 'dedup_rate')}"),
+        "unique": Row(
+            "unique", _count(metrics, "unique"), f"clusters, same merged; dedup rate {_share(metrics, 'dedup_rate')}"
+        ),
         "valid": Row("valid", _count(metrics, "valid"), judge_label(title.judge)),
         "accuracy": Row("accuracy", _share(metrics, "accuracy"), f"valid of n = {_judged(metrics)} judged"),
         "accuracy_low": _interval(metrics, "accuracy"),
         "accuracy_leaf_low": _interval(metrics, "accuracy_leaf"),
-        "audit_rejection": Row("audit rejection", _share(metrics, "audit_rejection"), "invalid of those judged"),
+        "audit_rejection": Row(
+            "audit rejection",
+            _share(metrics, "audit_rejection"),
+            f"invalid of n = {_judged(metrics)} judged; interval: 100 % − that of accuracy",
+        ),
         "stop_reason": Row("stop reason", reason, f"{_turns(metrics)}: {stop_words(reason)}"),
         "calls": Row("calls", _count(metrics, "calls"), f"to the model; {_count(metrics, 'calls_judge')} to the judge"),
         "tokens_nominal": Row("tokens", _count(metrics, "tokens_nominal"), _tokens(metrics)),
@@ -124,7 +133,7 @@ def _tokens(metrics: Metrics) -> str:
 
 
 def _audit_tokens(metrics: Metrics) -> str:
-    return f"nominal, for duplicates; {_count(metrics, 'tokens_audit')} for the audit"
+    return f"nominal, for duplicates under every setting of the sweep; {_count(metrics, 'tokens_audit')} for the audit"
 
 
 def _spent(spend: Spend) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,20 @@ from src.store import run_folder, slug_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PHASES = ("extract", "process")
+ROOT_KEYS = {
+    "seed",
+    "phases",
+    "run_dir",
+    "debug",
+    "ledger",
+    "budget",
+    "probe",
+    "model",
+    "endpoint",
+    "judge",
+    "embedder",
+}
+"""Root values that the lab reads; the others are the probe's."""
 
 
 class DrawnProbe(Probe, Protocol):
@@ -58,6 +73,10 @@ def read_cell(cfg: DictConfig) -> Cell:
     phases = tuple(config["phases"] or ())
     if not phases or not set(phases) <= set(PHASES):
         raise ConfigError(f"phases={list(phases)} is not allowed: choose [extract], [process] or [extract,process]")
+    if unknown := sorted(config.keys() - ROOT_KEYS - _knobs(cfg)):
+        raise ConfigError(
+            f"{', '.join(unknown)}: no such value at the root; probe={config['probe']['name']} reads none"
+        )
     if not isinstance(config["seed"], int) or config["seed"] < 0:
         raise ConfigError(f"seed={config['seed']!r} is not allowed: choose a whole number from 0 on")
     for role in ("model", "judge"):
@@ -96,6 +115,12 @@ def build(node: Mapping[str, Any], what: str) -> Any:
         if isinstance(cause, ValidationError):
             raise ConfigError(_fields(cause, what)) from None
         raise ConfigError(f"{what} cannot be built: {_first_line(error)}") from error
+
+
+def _knobs(cfg: DictConfig) -> set[str]:
+    """Root values that the chosen probe reads, by the interpolations in its node."""
+    node = OmegaConf.to_container(cfg.probe, resolve=False)
+    return set(re.findall(r"\$\{(\w+)\}", str(node)))
 
 
 def title(cell: Cell) -> Title:

@@ -24,12 +24,12 @@ class Outcome:
     """What a run left; `failure` says why it was cut short by an error, "" otherwise."""
 
     cell: Cell
-    metrics: Metrics | None
+    metrics: Metrics
     spend: dict[str, Any]
     failure: str
 
 
-async def measure(cell: Cell, ledger: Ledger, report: Report) -> tuple[Tables, Tables | None, Metrics | None]:
+async def measure(cell: Cell, ledger: Ledger, report: Report) -> tuple[Tables, Tables | None, Metrics]:
     """Run the phases of a cell and write each as soon as it is whole."""
     async with build_lab(cell, ledger, report) as lab:
         if "extract" in cell.phases:
@@ -38,7 +38,7 @@ async def measure(cell: Cell, ledger: Ledger, report: Report) -> tuple[Tables, T
         else:
             extracted = _stored_extract(cell)
         if "process" not in cell.phases:
-            return extracted, None, None
+            return extracted, None, cell.probe.summarise(extracted, None)
         processed = await cell.probe.process(lab, extracted)
         metrics = cell.probe.summarise(extracted, processed)
         write_phase(cell.folder, "process", cell.identity.process, processed, metrics)
@@ -64,10 +64,13 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
         Ledger(ROOT / config["ledger"]["path"], config["ledger"]["mode"]) as ledger,
         tracked(tracked_cell, ROOT) as run,
     ):
-        extracted, processed, metrics = asyncio.run(measure(cell, ledger, report))
-        spend = _spend(ledger.spend(names.cell_key), ledger)
-        write_spend(cell.folder, spend)
-        if processed is not None and metrics is not None:
+        try:
+            extracted, processed, metrics = asyncio.run(measure(cell, ledger, report))
+        finally:  # what was paid is told whatever came of it
+            spend = _spend(ledger.spend(names.cell_key), ledger)
+            if cell.folder.is_dir():
+                write_spend(cell.folder, spend)
+        if processed is not None:
             words = title(cell)
             drawings = cell.probe.draw(extracted, processed, metrics, words)
             results = Results(

@@ -20,7 +20,7 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt,
 
 from src.errors import EndpointError
 from src.llm.config import Address, Endpoint
-from src.llm.faults import Asked, Declined, Transient, endpoint_key, outcome, short
+from src.llm.faults import Asked, Declined, ParameterRefused, Transient, endpoint_key, outcome, short
 from src.llm.local import Embedded
 from src.records import Role
 
@@ -84,6 +84,7 @@ class Connection:
         self._users = 0
         self._open: tuple[AsyncOpenAI, Address] | None = None
         self._reached = False
+        self._unusable: EndpointError | None = None
 
     async def __aenter__(self) -> Self:
         if self._users == 0:  # made here because they belong to the running event loop
@@ -98,7 +99,7 @@ class Connection:
     ) -> None:
         self._users -= 1
         if self._users == 0:
-            self._open = None
+            self._open = self._unusable = None
             await self._resources.aclose()
 
     async def post(
@@ -132,6 +133,8 @@ class Connection:
         async def attempt() -> T:
             nonlocal attempts, latency_s, free
             async with self._slots:  # held during an attempt, not during the wait for the next one
+                if self._unusable:  # found out meanwhile, by a request that was sent before this one
+                    raise self._unusable
                 if attempts == 0:
                     admit()
                 client, address = await self._opened(role)
@@ -162,6 +165,11 @@ class Connection:
                 ) from None
             reason = f"endpoint {self.endpoint.name}: {fault} ({many})"
             raise Failed("attempts", reason, attempts=attempts, latency_s=latency_s, free=free) from None
+        except ParameterRefused:
+            raise  # about this request's length, perhaps; another one may be served
+        except EndpointError as fault:
+            self._unusable = fault
+            raise
         except Declined as fault:
             reason, free = f"endpoint {self.endpoint.name}: {fault}", free and fault.free
             raise Failed(fault.kind, reason, attempts=attempts, latency_s=latency_s, free=free) from None

@@ -16,6 +16,7 @@ from pydantic.dataclasses import dataclass
 
 from src.errors import DataMissing
 from src.llm.config import STRICT, Address
+from src.llm.weights import check_revision
 
 SERVER = Path(__file__).with_name("llamacpp.py")
 
@@ -28,6 +29,7 @@ class Embedded:
 
     Attributes:
         model_path: the GGUF file; its name is part of every ledger key.
+        revision: which file is meant; part of every ledger key through the model. `sha256:…` is checked on starting.
         name: names the endpoint in ledger keys and messages.
         n_ctx: context window in tokens, prompt and answer together; part of every ledger key.
         threads: of the model. Sums over another number of threads differ in their last digits, and so do answers, which
@@ -39,6 +41,7 @@ class Embedded:
     """
 
     model_path: Path
+    revision: Annotated[str, Field(min_length=1)]
     name: Annotated[str, Field(min_length=1)] = "embedded"
     n_ctx: Annotated[int, Field(gt=0)] = 4096
     threads: Annotated[int, Field(gt=0)] = 2
@@ -81,6 +84,7 @@ class Embedded:
                 f"The embedded model {self.model_path} is not there: fetch it with `python -m src.fetch`, or set "
                 f"{key}.model_path to a GGUF file."
             )
+        check_revision(self.model_path, self.revision, "model.revision")
         options = {
             "model": str(self.model_path),
             "n_ctx": self.n_ctx,

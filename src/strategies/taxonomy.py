@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Sequence
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from src.errors import ConfigError
 from src.interfaces import Ask
 from src.records import Answer, Domain, Point, Request, Turn
 from src.text.lists import parse_names
@@ -24,6 +26,15 @@ class Taxonomy:
     name: str
     widths: tuple[Annotated[int, Field(ge=1)], ...] = Field(min_length=1)
 
+    def __post_init__(self) -> None:
+        said = re.fullmatch(r"taxonomy_l(\d+)w(\d+)", self.name)
+        if said and self.widths != tuple(int(width) for width in said.groups()):
+            other = "x".join(str(width) for width in self.widths)
+            raise ConfigError(
+                f"strategy.widths={list(self.widths)} is not {self.name}, which studies compare with: "
+                f"give it a name too, as strategy.name=taxonomy_{other}"
+            )
+
     async def propose(self, domain: Domain, ask: Ask) -> AsyncGenerator[Turn, Sequence[Point]]:
         """Yield an answer per leaf each turn (for two widths: 1 + W1 + W1·W2 calls in turn 1, then W1·W2)."""
         leaves, shortfall = await self._grow(domain, ask)
@@ -39,18 +50,20 @@ class Taxonomy:
         A node without any child is mined as a leaf itself, so that nothing the model offered is lost.
         """
         level: dict[str, Path] = {"": ()}
-        barren: dict[str, Path] = {}
         shortfall = 0
-        for width in self.widths:
-            children = await _children(domain, list(level.values()), width, ask)
-            shortfall += sum(width - len(names) for names in children)
-            barren |= {branch: path for (branch, path), names in zip(level.items(), children, strict=True) if not names}
-            level = {
-                f"{branch} > {i} {name}".removeprefix(" > "): (*path, name)
-                for (branch, path), names in zip(level.items(), children, strict=True)
-                for i, name in enumerate(names, start=1)
-            }
-        return barren | level, shortfall
+        for depth, width in enumerate(self.widths):
+            grown = [path for path in level.values() if len(path) == depth]  # a shorter one had no children
+            children = dict(zip(grown, await _children(domain, grown, width, ask), strict=True))
+            shortfall += sum(width - len(names) for names in children.values())
+            below: dict[str, Path] = {}
+            for branch, path in level.items():  # in tree order, which is the order of branches everywhere
+                names = children.get(path, ())
+                for i, name in enumerate(names, start=1):
+                    below[f"{branch} > {i} {name}".removeprefix(" > ")] = (*path, name)
+                if not names:
+                    below[branch] = path
+            level = below
+        return level, shortfall
 
 
 def _mine(domain: Domain, leaf: Path, branch: str, pool: Sequence[Point]) -> Request:

@@ -433,3 +433,18 @@ def test_a_cancelled_run_leaves_nothing_open(ledger):
             asyncio.run(main(client(endpoint(server), ledger)))
         far = [connection.raddr.port for connection in psutil.Process().net_connections() if connection.raddr]
         assert not any(server.base_url.endswith(f":{port}/v1") for port in far)
+
+
+def test_what_waits_is_not_sent_once_the_endpoint_refuses(path):
+    with ScriptedEndpoint(faults=lambda number, body: status(401, "bad key")) as server, Ledger(path) as ledger:
+        model = client(endpoint(server, concurrency=2), ledger)
+
+        async def ask_many():
+            async with model:
+                return await asyncio.gather(
+                    *(model.complete(prompt(f"question {i}")) for i in range(40)), return_exceptions=True
+                )
+
+        failures = asyncio.run(ask_many())
+    assert all(isinstance(failure, EndpointError) for failure in failures)
+    assert server.count() <= 2

@@ -41,6 +41,7 @@ def test_without_limits_everything_is_admitted():
     for _ in range(1000):
         budget.admit()
         budget.charge(Usage(10**9, 10**9), UNKNOWN, PRICE)
+    assert (budget.calls, budget.tokens, budget.usd) == (None, None, None)
 
 
 def test_unknown_usage_is_charged_at_its_most():

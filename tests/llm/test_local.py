@@ -20,7 +20,7 @@ PROMPTS = [prompt(f"List 3 facts about {topic}.") for topic in ("graphs", "Rome"
 
 def embedded(**more):
     # One thread: two that wait for each other crawl on a machine that does something else as well.
-    return Embedded(**{"model_path": GGUF, "threads": 1, "n_ctx": 512, **more})
+    return Embedded(**{"model_path": GGUF, "revision": "test", "threads": 1, "n_ctx": 512, **more})
 
 
 def servers():
@@ -106,3 +106,16 @@ def test_a_damaged_model_is_one_sentence(tmp_path, capfd):
     with Ledger(tmp_path / "ledger") as ledger, pytest.raises(DataMissing, match=r"damaged.*python -m src\.fetch"):
         ask_one(client(embedded(model_path=damaged), ledger, model=SHORT))
     assert capfd.readouterr() == ("", "")
+
+
+def test_another_file_than_the_revision_names_is_refused(tmp_path):
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"GGUF")
+    served = embedded(model_path=other, revision="sha256:" + 64 * "0")
+    with pytest.raises(DataMissing, match=r"is not the file that model\.revision names .* set model\.revision=sha256:"):
+        asyncio.run(start(served))
+
+
+async def start(served):
+    async with served.serve("endpoint"):
+        pass

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from src.errors import ConfigError
 from src.interfaces import Strategy
 from src.records import Answer, Completion, Domain, Point, Request, Turn, Usage
 from src.strategies.sequential import Sequential
@@ -111,3 +112,28 @@ def test_a_node_without_children_is_mined_itself() -> None:
     assert [answer.branch for answer in turn.answers] == [""]
     assert scribe.asked[-1].values == {"query": "deep learning", "path": ()}
     assert turn.shortfall == 2
+
+
+def test_a_barren_node_keeps_its_place_in_the_order_of_branches() -> None:
+    class Barren(Scribe):
+        async def ask(self, requests: Sequence[Request]) -> tuple[Answer, ...]:
+            answers = await super().ask(requests)
+            none = Completion("I cannot say.", "ok", "stop", Usage(1, 1), 1, False, "key")
+            return tuple(
+                Answer(request.branch, 0, none) if request.values.get("path") == ("Beta",) else answer
+                for request, answer in zip(requests, answers, strict=True)
+            )
+
+    (turn,) = turns(Taxonomy("t", (3, 1)), Barren(LISTS), [])
+    assert [answer.branch for answer in turn.answers] == ["1 Alpha > 1 Beta", "2 Beta", "3 Gamma > 1 Alpha"]
+
+
+def test_fifteen_turns_of_l5w5_take_381_calls() -> None:
+    scribe = Scribe(LISTS)
+    turns(Taxonomy("taxonomy_l5w5", (5, 5)), scribe, [()] * 14)
+    assert len(scribe.asked) == 381
+
+
+def test_other_widths_need_another_name() -> None:
+    with pytest.raises(ConfigError, match=r"strategy\.name=taxonomy_3"):
+        Taxonomy("taxonomy_l2w2", (3,))

@@ -46,8 +46,8 @@ class Boundary:
         """Merge and audit; returns the tables pairs, atoms and calls."""
         return await process(lab, extracted["atoms"], domain=self.domain, dedup=self.dedup, rubrics=self.rubrics)
 
-    def summarise(self, extracted: Tables, processed: Tables) -> Metrics:
-        """The metrics of the cell."""
+    def summarise(self, extracted: Tables, processed: Tables | None) -> Metrics:
+        """The metrics of the cell; without `processed`, those of the extraction."""
         return summarise(extracted, processed)
 
     def draw(self, extracted: Tables, processed: Tables, metrics: Metrics, title: Title) -> Drawings:

@@ -13,7 +13,7 @@ from src.dedup.novelty import Novelty
 from src.errors import BudgetReached, ContextExceeded, EndpointError, FrontierError
 from src.interfaces import Lab, Strategy
 from src.prompts import PromptSet
-from src.records import ATOMS, STOP, TURNS, Answer, Domain, Point, Progress, Tables, Turn
+from src.records import ATOMS, STOP, TURNS, Domain, Point, Progress, Tables, Turn
 from src.saturation import Saturation, efficiency, growth
 from src.text.lists import parse_list
 from src.text.reasoning import strip_reasoning
@@ -123,10 +123,10 @@ class Extraction:
                 "efficiency": efficiency(novel, raw),
                 "stale": self.saturation.stale(raw=raw, novel=novel, pool=pool_before),
                 "unlisted": sum(listed.unlisted for listed in lists),
-                "truncated": _count(turn.answers, "truncated"),
+                "truncated": _count(calls, "truncated"),
                 "cut": sum(listed.cut is not None for listed in lists),
-                "empty": _count(turn.answers, "empty"),
-                "refused": _count(turn.answers, "refused"),
+                "empty": _count(calls, "empty"),
+                "refused": _count(calls, "refused"),
                 "shortfall": turn.shortfall,
                 "calls": _total([call["requests"] for call in calls]),
                 "tokens_generation_in": _total([call["tokens_in"] for call in calls]),
@@ -153,8 +153,8 @@ class Extraction:
         return None if -1 in new.values() else sum(new.values())
 
 
-def _count(answers: Sequence[Answer], state: str) -> int:
-    return sum(answer.completion.state == state for answer in answers)
+def _count(calls: Sequence[dict[str, object]], state: str) -> int:
+    return sum(call["state"] == state for call in calls)
 
 
 def _total(parts: Sequence[object]) -> int | None:

@@ -8,34 +8,59 @@ from src.records import Metrics, Tables
 from src.stats.intervals import wilson, wilson_leaf
 from src.text.fences import looks_like_instruction
 
-TOKENS_GENERATION = ("tokens_generation_in", "tokens_generation_out", "tokens_embedding")
+TOKENS = ("tokens_generation_in", "tokens_generation_out", "tokens_embedding")
+UNKNOWN = "the endpoint did not say how many tokens it used"
 
 
-def summarise(extracted: Tables, processed: Tables) -> Metrics:
-    """Flat metrics: name → number or null; each null has a `<name>_reason`."""
+def summarise(extracted: Tables, processed: Tables | None) -> Metrics:
+    """Flat metrics: name → number or null; each null has a `<name>_reason`.
+
+    Args:
+        extracted: the tables of the extraction.
+        processed: those of the processing; None gives the metrics of the extraction alone.
+    """
+    metrics = _extraction(extracted)
+    if processed is not None:
+        metrics |= _processing(extracted["atoms"], processed)
+    return metrics
+
+
+def _extraction(extracted: Tables) -> Metrics:
+    """What was asked and listed; tokens as if nothing were replayed, generation plus embedding being the cost axis."""
     atoms, turns = extracted["atoms"], extracted["turns"]
-    units = processed["atoms"].filter("unique").join(atoms.select("atom_id", "branch"), on="atom_id", how="left")
-    linkage = processed["linkage"].row(0, named=True)
-    judged = units.filter(pl.col("valid").is_not_null())
-    unique, valid, n = units.height, int(judged["valid"].sum()), judged.height
     metrics: Metrics = {
         "raw": atoms.height,
-        "unique": unique,
-        "valid": valid,
-        "invalid": n - valid,
-        "audit_unparsed": unique - n,
         "turns": turns.height,
         "stop_reason": extracted["stop"]["reason"][0],
         "taxonomy_shortfall": int(turns["shortfall"].sum()),
-        "judge_unparsed": int(linkage["judge_unparsed"]),
-        "largest_cluster": int(linkage["largest_cluster"]),
-        "chain_alarm": int(linkage["chain_alarm"]),
+        "calls": int(turns["calls"].sum()),
         "injection_attempts": sum(map(looks_like_instruction, atoms["text"].unique())),
     }
     for name in ("unlisted", "truncated", "cut", "empty", "refused"):
         metrics[name] = int(turns[name].sum())
-    empty = "no points were found"
-    _put(metrics, "dedup_rate", 1 - unique / atoms.height if atoms.height else None, empty)
+    for name in TOKENS:
+        _put(metrics, name, _sum(turns[name]), UNKNOWN)
+    known = [part for part in (metrics[name] for name in TOKENS) if isinstance(part, int)]
+    _put(metrics, "tokens_nominal", sum(known) if len(known) == len(TOKENS) else None, UNKNOWN)
+    return metrics
+
+
+def _processing(atoms: pl.DataFrame, processed: Tables) -> Metrics:
+    """What remained and what it is worth; the unit is a cluster, judged by its representative."""
+    units = processed["atoms"].filter("unique").join(atoms.select("atom_id", "branch"), on="atom_id", how="left")
+    judged = units.filter(pl.col("valid").is_not_null())
+    unique, valid, n = units.height, int(judged["valid"].sum()), judged.height
+    linkage = processed["linkage"].row(0, named=True)
+    metrics: Metrics = {
+        "unique": unique,
+        "valid": valid,
+        "invalid": n - valid,
+        "audit_unparsed": unique - n,
+        "judge_unparsed": int(linkage["judge_unparsed"]),
+        "largest_cluster": int(linkage["largest_cluster"]),
+        "chain_alarm": int(linkage["chain_alarm"]),
+    }
+    _put(metrics, "dedup_rate", 1 - unique / atoms.height if atoms.height else None, "no points were found")
     _put(metrics, "accuracy", valid / n if n else None, "no audited clusters")
     _put(metrics, "audit_rejection", (n - valid) / n if n else None, "no audited clusters")
     _put(metrics, "smallest_cosine", linkage["smallest_cosine"], "no cluster holds two distinct texts")
@@ -44,23 +69,11 @@ def summarise(extracted: Tables, processed: Tables) -> Metrics:
     for name, interval in (("accuracy", plain), ("accuracy_leaf", leaf)):
         _put(metrics, f"{name}_low", None if interval.reason else interval.low, interval.reason)
         _put(metrics, f"{name}_high", None if interval.reason else interval.high, interval.reason)
-    _put_tokens(metrics, turns, processed["calls"])
-    return metrics
-
-
-def _put_tokens(metrics: Metrics, turns: pl.DataFrame, judge_calls: pl.DataFrame) -> None:
-    """Tokens by role, as if nothing were replayed; the cost axis of curves is generation plus embedding."""
-    unknown = "the endpoint did not say how many tokens it used"
-    metrics["calls"] = int(turns["calls"].sum())
-    metrics["calls_judge"] = int(judge_calls["requests"].sum())
-    for name in TOKENS_GENERATION:
-        _put(metrics, name, _sum(turns[name]), unknown)
-    parts = [metrics[name] for name in TOKENS_GENERATION]
-    known = [part for part in parts if isinstance(part, int)]
-    _put(metrics, "tokens_nominal", sum(known) if len(known) == len(parts) else None, unknown)
-    both = judge_calls.with_columns(tokens=pl.col("tokens_in") + pl.col("tokens_out"))
+    calls = processed["calls"].with_columns(tokens=pl.col("tokens_in") + pl.col("tokens_out"))
+    metrics["calls_judge"] = int(calls["requests"].sum())
     for name, rubric in (("tokens_judge", "duplicate"), ("tokens_audit", "audit")):
-        _put(metrics, name, _sum(both.filter(prompt=rubric)["tokens"]), unknown)
+        _put(metrics, name, _sum(calls.filter(prompt=rubric)["tokens"]), UNKNOWN)
+    return metrics
 
 
 def _put(metrics: Metrics, name: str, value: float | None, reason: str) -> None:
