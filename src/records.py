@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as config_dataclass
+
+Filled = Annotated[str, Field(min_length=1, pattern=r"\S")]
+"""Text that says something."""
 
 State = Literal["ok", "truncated", "empty", "refused", "error"]
 Role = Literal["subject", "judge", "writer", "embedder"]
@@ -80,7 +85,7 @@ class Encoded:
     tokens: np.ndarray
 
 
-@dataclass(frozen=True)
+@config_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Rubric:
     """A question to a judge: a template, the labels it may answer with and those that accept.
 
@@ -91,10 +96,14 @@ class Rubric:
         template: Jinja source of the user message; model text goes in through the `fenced` filter.
     """
 
-    name: str
-    labels: tuple[str, ...]
-    accept: tuple[str, ...]
-    template: str
+    name: Filled
+    labels: Annotated[tuple[Filled, ...], Field(min_length=2)]
+    accept: Annotated[tuple[Filled, ...], Field(min_length=1)]
+    template: Filled
+
+    def __post_init__(self) -> None:
+        if unknown := set(self.accept) - set(self.labels):
+            raise ValueError(f"accept names {', '.join(sorted(unknown))}, which is none of labels")
 
 
 @dataclass(frozen=True)
@@ -117,12 +126,12 @@ class Verdict:
         return self.label is None
 
 
-@dataclass(frozen=True)
+@config_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Domain:
     """What is asked about: `name` is a slug for paths and tables, `query` is what prompts say."""
 
-    name: str
-    query: str
+    name: Filled
+    query: Filled
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ either the old phase or the new one.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from typing import Literal
 
 import polars as pl
 import yaml
+from filelock import FileLock
 
 from src.errors import ConfigError, DataMissing
 from src.records import Metrics, Tables
@@ -58,25 +58,34 @@ def write_phase(
     Raises:
         ConfigError: the folder cannot be written.
     """
-    target, fresh, old = folder / phase, folder / f".{phase}.new{os.getpid()}", folder / f".{phase}.old{os.getpid()}"
+    target, fresh, old = folder / phase, folder / f".{phase}.new", folder / f".{phase}.old"
+    text = yaml.safe_dump(dict(config), sort_keys=True, allow_unicode=True)
     try:
-        shutil.rmtree(fresh, ignore_errors=True)
-        fresh.mkdir(parents=True)
-        (fresh / "config.yaml").write_text(
-            yaml.safe_dump(dict(config), sort_keys=True, allow_unicode=True), encoding="utf-8", newline="\n"
-        )
-        for name, table in tables.items():
-            table.write_parquet(fresh / f"{name}.parquet", compression="zstd")
-        if metrics is not None:
-            _write_json(fresh / "metrics.json", metrics)
-        if target.exists():
-            target.rename(old)
-        fresh.rename(target)
-        shutil.rmtree(old, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder.parent / f".{folder.name}.lock"):
+            for leftover in (fresh, old):
+                shutil.rmtree(leftover, ignore_errors=True)
+            fresh.mkdir()
+            (fresh / "config.yaml").write_text(text, encoding="utf-8", newline="\n")
+            for name, table in tables.items():
+                table.write_parquet(fresh / f"{name}.parquet", compression="zstd")
+            if metrics is not None:
+                _write_json(fresh / "metrics.json", metrics)
+            if phase == "extract" and _config_text(target) not in ("", text):
+                shutil.rmtree(folder / "process", ignore_errors=True)  # it belongs to the extraction that goes
+            if target.exists():
+                target.rename(old)
+            fresh.rename(target)
+            shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise ConfigError(
             f"cannot write the cell folder {folder}: {error.strerror}; set run_dir to a folder you may write"
         ) from error
+
+
+def _config_text(place: Path) -> str:
+    path = place / "config.yaml"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def read_phase(folder: Path, phase: Phase) -> tuple[dict[str, object], dict[str, pl.DataFrame]]:

@@ -142,11 +142,12 @@ class TrackedRun:
         for name, value in QUIET.items():
             os.environ.setdefault(name, value)
         from mlflow.exceptions import MlflowException
+        from sqlalchemy.exc import SQLAlchemyError
 
         try:
             with self._lock:
                 yield _open_store(self._uri)
-        except (MlflowException, OSError) as error:
+        except (MlflowException, SQLAlchemyError, ImportError, OSError) as error:
             user, at, _ = urlsplit(self._uri).netloc.rpartition("@")  # an address may hold a password
             place, reason = (text.replace(user + at, "") for text in (self._uri, str(error).splitlines()[0][:300]))
             raise ConfigError(

@@ -7,8 +7,7 @@ from conftest import CONF, Compose
 from omegaconf import OmegaConf
 
 from src.interfaces import Strategy
-from src.lab.config import build, read_cell, without
-from src.lab.roles import OURS
+from src.lab.config import build, read_cell
 from src.store import slug
 
 GROUPS = ("domain", "embedder", "endpoint", "judge", "model", "probe", "prompts", "strategy", "thresholds")
@@ -19,14 +18,12 @@ RUBRICS = [path.stem for path in sorted((CONF / "rubric").glob("audit*.yaml"))]
 @pytest.mark.parametrize(("group", "option"), OPTIONS)
 def test_every_option_composes_into_a_cell(composed: Compose, group: str, option: str) -> None:
     cell = read_cell(composed(f"{group}={option}"))
-    config = cell.config
-    assert build(without(config["model"], *OURS), "model").id
-    assert build(config["endpoint"], "endpoint").name
-    assert build(config["embedder"], "embedder")
-    if config["judge"]["kind"] == "llm":
-        assert build(without(config["judge"], *OURS), "judge").temperature == 0.0
-        assert build(config["judge"]["endpoint"], "judge.endpoint").name
-    assert cell.probe.name == config["probe"]["name"]
+    assert cell.parts.model.id
+    assert cell.parts.endpoint.name
+    if cell.config["judge"]["kind"] == "llm":
+        assert cell.parts.judge.temperature == 0.0
+        assert cell.parts.judge_endpoint.name
+    assert cell.probe.name == cell.config["probe"]["name"]
 
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS)

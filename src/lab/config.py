@@ -2,43 +2,71 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Annotated, Any, Literal, Protocol, cast
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
+from pydantic.dataclasses import dataclass as config_dataclass
 from pydantic_core import ErrorDetails
 
+from src.embed import EndpointModel, HashingModel, SentenceModel
 from src.errors import ConfigError, FrontierError
 from src.figures.captions import Title
 from src.figures.drawings import Drawings
 from src.identity import Identity, identity
 from src.interfaces import Probe
-from src.records import Metrics, Tables
+from src.judge import RulesJudge
+from src.ledger import Mode
+from src.llm.config import STRICT, Endpoint, Model
+from src.llm.limits import Budget
+from src.llm.local import Embedded
+from src.records import Filled, Metrics, Tables
 from src.store import run_folder, slug_of
 
+LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder"}
 ROOT = Path(__file__).resolve().parents[2]
-PHASES = ("extract", "process")
-ROOT_KEYS = {
-    "seed",
-    "phases",
-    "run_dir",
-    "debug",
-    "ledger",
-    "budget",
-    "probe",
-    "model",
-    "endpoint",
-    "judge",
-    "embedder",
-}
-"""Root values that the lab reads; the others are the probe's."""
+OURS = ("kind", "name", "file", "endpoint")
+"""Fields of a role that say who it is and where it is served; the rest describes the model."""
+
+
+@config_dataclass(frozen=True, config=STRICT)
+class LedgerPlace:
+    """Which ledger, and whether it may be paid for what it lacks."""
+
+    path: Filled
+    mode: Mode
+
+
+@config_dataclass(frozen=True, config=STRICT)
+class Operation:
+    """How a cell is run; of this only the seed changes what comes out."""
+
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)]
+    phases: Annotated[tuple[Literal["extract", "process"], ...], Field(min_length=1)]
+    run_dir: Filled | None
+    debug: Annotated[bool, Field(strict=True)]
+    ledger: LedgerPlace
+    budget: Budget
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The classes that the lab is built of, checked before anything is opened or written."""
+
+    model: Model
+    endpoint: Endpoint | Embedded
+    judge: Model | RulesJudge
+    judge_endpoint: Endpoint | Embedded | None
+    embedder: SentenceModel | HashingModel | EndpointModel
 
 
 class DrawnProbe(Probe, Protocol):
@@ -51,17 +79,18 @@ class DrawnProbe(Probe, Protocol):
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell as configured: what it is, where it lies, what is to be done."""
+    """One cell as configured: what it is, where it lies, how it is run and the parts of its lab."""
 
     config: dict[str, Any]
     identity: Identity
     folder: Path
-    phases: tuple[str, ...]
+    operation: Operation
     probe: DrawnProbe
+    parts: Parts
 
 
 def read_cell(cfg: DictConfig) -> Cell:
-    """Resolve and check a composed configuration.
+    """Resolve and check a composed configuration; nothing is opened or written.
 
     Raises:
         ConfigError: a value is missing, unknown, of the wrong kind or out of range.
@@ -70,32 +99,48 @@ def read_cell(cfg: DictConfig) -> Cell:
         config = cast(dict[str, Any], OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True))
     except OmegaConfBaseException as error:
         raise ConfigError(f"the configuration cannot be resolved: {_first_line(error)}") from error
-    phases = tuple(config["phases"] or ())
-    if not phases or not set(phases) <= set(PHASES):
-        raise ConfigError(f"phases={list(phases)} is not allowed: choose [extract], [process] or [extract,process]")
-    if unknown := sorted(config.keys() - ROOT_KEYS - _knobs(cfg)):
-        raise ConfigError(
-            f"{', '.join(unknown)}: no such value at the root; probe={config['probe']['name']} reads none"
-        )
-    if not isinstance(config["seed"], int) or config["seed"] < 0:
-        raise ConfigError(f"seed={config['seed']!r} is not allowed: choose a whole number from 0 on")
+    try:
+        json.dumps(config, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ConfigError("the configuration holds bytes that are no UTF-8; write the value in UTF-8") from error
+    fields = {field.name for field in dataclasses.fields(Operation)}
+    if unknown := sorted(config.keys() - fields - LAB_KEYS - _knobs(cfg)):
+        raise ConfigError(f"{', '.join(unknown)}: neither the lab nor the probe reads such a value at the root")
+    operation = build({"_target_": f"{__name__}.Operation", **{name: config[name] for name in fields}}, "")
+    for name in sorted(_knobs(cfg)):  # one by one first, so that a fault is told by the name it is set by
+        if isinstance(config[name], dict) and "_target_" in config[name]:
+            build(config[name], name)
+    probe = build(config["probe"], "probe")
+    parts = _parts(config)
     for role in ("model", "judge"):
         config[role]["name"] = config[role].get("name") or slug_of(str(config[role].get("id")))
     names = identity(config)
-    folder = (
-        Path(config["run_dir"])
-        if config["run_dir"]
-        else run_folder(
-            ROOT,
-            probe=config["probe"]["name"],
-            topic=config["domain"]["name"],
-            model=config["model"]["name"],
-            strategy=config["strategy"]["name"],
-            seed=config["seed"],
-            cell_key=names.cell_key,
-        )
+    folder = run_folder(
+        ROOT,
+        probe=config["probe"]["name"],
+        topic=config["domain"]["name"],
+        model=config["model"]["name"],
+        strategy=config["strategy"]["name"],
+        seed=operation.seed,
+        cell_key=names.cell_key,
     )
-    return Cell(config, names, folder, phases, build(config["probe"], "probe"))
+    return Cell(config, names, ROOT / operation.run_dir if operation.run_dir else folder, operation, probe, parts)
+
+
+def _parts(config: Mapping[str, Any]) -> Parts:
+    judge = config["judge"]
+    llm = "id" in judge
+    built = build(without(judge, *OURS), "judge")
+    kind = "llm" if llm else built.kind
+    if judge.get("kind") != kind:
+        raise ConfigError(f"judge.kind={judge.get('kind')!r} is not what this judge is: it is {kind!r}")
+    return Parts(
+        model=build(without(config["model"], *OURS), "model"),
+        endpoint=build(config["endpoint"], "endpoint"),
+        judge=built,
+        judge_endpoint=build(judge["endpoint"], "judge.endpoint") if llm else None,
+        embedder=build(config["embedder"], "embedder"),
+    )
 
 
 def build(node: Mapping[str, Any], what: str) -> Any:
@@ -148,7 +193,8 @@ def _fields(error: ValidationError, what: str) -> str:
     """The faults of a configuration node: where, what is allowed, and the value unless it might be a secret."""
     faults = []
     for fault in error.errors():
-        where = ".".join((what, *map(str, fault["loc"])))
+        # The probe gathers sections of the root by their names: what is set there is set at the root.
+        where = ".".join(str(part) for part in (what if what != "probe" else "", *fault["loc"]) if part != "")
         value = f"={fault['input']!r}" if isinstance(fault["input"], str | int | float) and _harmless(fault) else ""
         faults.append(f"{where}{value}: {fault['msg'].removeprefix('Value error, ')}")
     return "; ".join(faults)

@@ -32,12 +32,12 @@ class Outcome:
 async def measure(cell: Cell, ledger: Ledger, report: Report) -> tuple[Tables, Tables | None, Metrics]:
     """Run the phases of a cell and write each as soon as it is whole."""
     async with build_lab(cell, ledger, report) as lab:
-        if "extract" in cell.phases:
+        if "extract" in cell.operation.phases:
             extracted = await cell.probe.extract(lab)
             write_phase(cell.folder, "extract", cell.identity.extract, extracted)
         else:
             extracted = _stored_extract(cell)
-        if "process" not in cell.phases:
+        if "process" not in cell.operation.phases:
             return extracted, None, cell.probe.summarise(extracted, None)
         processed = await cell.probe.process(lab, extracted)
         metrics = cell.probe.summarise(extracted, processed)
@@ -51,7 +51,7 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
     Raises:
         FrontierError: what stopped it before there was a result; all answers obtained are in the ledger.
     """
-    config, names = cell.config, cell.identity
+    config, names, place = cell.config, cell.identity, cell.operation.ledger
     tracked_cell = TrackedCell(
         probe=config["probe"]["name"],
         question=config["probe"]["question"],
@@ -61,7 +61,7 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
         config=names.process,
     )
     with (
-        Ledger(ROOT / config["ledger"]["path"], config["ledger"]["mode"]) as ledger,
+        Ledger(ROOT / place.path, place.mode) as ledger,
         tracked(tracked_cell, ROOT) as run,
     ):
         try:

@@ -19,7 +19,7 @@ from src.identity import origin
 from src.records import Usage
 
 # Inputs are kept out of messages: the value of a mistaken field may be a key.
-STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
+STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
 OURS = frozenset({"model", "messages", "input", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed"})
 
 
@@ -33,7 +33,11 @@ def _variable(name: str) -> str:
 
 
 def _address(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018  reading it checks it
+    except ValueError as error:
+        raise ValueError(f"base_url is no address: {error}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise ValueError(
             "base_url is an address such as https://api.openai.com/v1, without user name, key, '?' or '#'; "

@@ -145,12 +145,13 @@ def unrolled(line: str) -> list[str]:
     return pieces if (first and len(pieces) > 1) or len(pieces) > 3 else [line]
 
 
-def accepted(marker: Marker, places: Mapping[tuple[str, int], int], *, continues: bool) -> bool:
+def accepted(marker: Marker, places: Mapping[tuple[str, int], int], *, items: int, continues: bool) -> bool:
     """Decide whether a marker is one, given the whole answer.
 
     Args:
         marker: what was read.
         places: how often each place occurs in the answer, this marker's own included.
+        items: items above; in a list of mixed markers a number is at most one more.
         continues: whether the line could go on with an unfinished sentence of an item above it.
     """
     if not marker.places or has_neighbour(marker, places):
@@ -158,7 +159,11 @@ def accepted(marker: Marker, places: Mapping[tuple[str, int], int], *, continues
     if marker.weak:
         return False
     styles = {style for style, _ in marker.places}
-    return not continues or sum(count for (style, _), count in places.items() if style in styles) > len(marker.places)
+    return (
+        not continues
+        or any(0 <= place <= items + 1 for _, place in marker.places)
+        or sum(count for (style, _), count in places.items() if style in styles) > len(marker.places)
+    )
 
 
 def _enumerator(line: str) -> Marker | None:
@@ -194,5 +199,5 @@ def _places(value: str, style: str) -> tuple[tuple[str, int], ...]:
         if alphabet:
             places.append((f"{style} {alphabet[0]}", alphabet.index(lower)))
         else:
-            places.append((style, ord(lower)))
+            places.append((style, ord(lower) - ord("a") + 1))
     return tuple(places)

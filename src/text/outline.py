@@ -140,7 +140,9 @@ def _entries(raw: Sequence[str | None]) -> list[Entry]:
         marker = line.marker
         if line.title and not (item and line.indent > item.indent):
             heading, item, ancestors = line.title, None, []
-        elif marker and accepted(marker, places, continues=item is not None and _mid_sentence(item, line)):
+        elif marker and accepted(
+            marker, places, items=len(entries), continues=item is not None and _mid_sentence(item, line)
+        ):
             indent = line.indent + 2 * marker.level
             ancestors = _ancestors(ancestors, indent, marker.style)
             parent = ancestors[-1] if ancestors else None

@@ -355,3 +355,16 @@ for n in range(30):
     }
     assert len(outputs) == 1
     assert outputs.pop().count("ListAnswer") == 30
+
+
+def test_a_list_of_mixed_markers_has_an_item_per_line() -> None:
+    chinese = parse_list("- 注意力机制\n1、第二点是\n（2）第三点", truncated=False)
+    assert [item.text for item in chinese.items] == ["注意力机制", "第二点是", "第三点"]
+    markers = ["*", "+", "–", "—", "·", "•", "▪", "‣", "◦", "1.", "1)", "(1)", "a)"]
+    mixed = parse_list("\n".join(f"{marker} point {i} here" for i, marker in enumerate(markers)), truncated=False)
+    assert [item.text for item in mixed.items] == [f"point {i} here" for i in range(len(markers))]
+
+
+def test_a_number_that_cannot_be_the_next_goes_on_with_the_sentence() -> None:
+    listed = parse_list("- he was born on\n12. Dezember 1990 in Bonn", truncated=False)
+    assert [item.text for item in listed.items] == ["he was born on 12. Dezember 1990 in Bonn"]

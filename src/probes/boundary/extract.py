@@ -13,7 +13,7 @@ from src.dedup.novelty import Novelty
 from src.errors import BudgetReached, ContextExceeded, EndpointError, FrontierError
 from src.interfaces import Lab, Strategy
 from src.prompts import PromptSet
-from src.records import ATOMS, STOP, TURNS, Domain, Point, Progress, Tables, Turn
+from src.records import ATOMS, STOP, TURNS, Answer, Domain, Point, Progress, Tables, Turn
 from src.saturation import Saturation, efficiency, growth
 from src.text.lists import parse_list
 from src.text.reasoning import strip_reasoning
@@ -62,6 +62,9 @@ class Extraction:
                 if isinstance(failure, EndpointError) and not self.turns:
                     raise  # nothing was obtained: there is no cell to keep
                 reason, detail = CENSORED[type(failure)], str(failure)
+                break
+            if fault := _unreadable(turn.answers, self.turns[-1]):
+                reason, detail = "error", f"turn {number}: {fault}"
                 break
             if self.saturation.saturated([bool(row["stale"]) for row in self.turns]):
                 reason = "saturated"
@@ -151,6 +154,17 @@ class Extraction:
         new = {text: int(count) for text, count in zip(texts, tokens, strict=True) if text not in self.embedded}
         self.embedded.update(new)
         return None if -1 in new.values() else sum(new.values())
+
+
+def _unreadable(answers: Sequence[Answer], row: dict[str, object]) -> str:
+    """Why a turn says nothing about saturation: no point, and no answer that was whole; "" otherwise."""
+    states = sorted({answer.completion.state for answer in answers})
+    if row["raw"] or "ok" in states:
+        return ""
+    return (
+        f"no answer could be read ({', '.join(states)}); that is no sign of saturation: raise model.max_tokens if "
+        "answers are cut while reasoning, or choose another model or prompts"
+    )
 
 
 def _count(calls: Sequence[dict[str, object]], state: str) -> int:
