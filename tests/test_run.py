@@ -175,7 +175,7 @@ def test_replay_with_an_edited_prompt_names_the_request(remote: Compose, server:
         (["phases=[proces]"], ConfigError, r"phases\.0='proces': .*'extract' or 'process'"),
         (["+repeats=3"], ConfigError, "repeats: neither the lab nor the probe reads"),
         (["seed=true"], ConfigError, "seed=True: "),
-        (["dedup.strict=nan"], ConfigError, "finite"),
+        (["dedup.strict=nan"], ConfigError, r"dedup\.strict=nan do not fit"),
         (["model.temperature=nan"], ConfigError, "finite"),
         (["endpoint.base_url=http://127.0.0.1:abc/v1"], ConfigError, "base_url is no address"),
         (["domain.query=12"], ConfigError, "domain.query=12: "),

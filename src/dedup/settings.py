@@ -11,7 +11,7 @@ from pydantic.dataclasses import dataclass
 from src.errors import ConfigError
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Dedup:
     """One setting of the deduplication.
 

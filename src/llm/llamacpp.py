@@ -37,9 +37,11 @@ def main() -> None:
         server = Server(params)
     except RuntimeError as error:
         sys.exit(str(error))
-    os.write(parent, f"{server.listening_address}\n".encode())
-    sys.stdin.read()
-    os._exit(0)  # without the destructor
+    try:
+        os.write(parent, f"{server.listening_address}\n".encode())  # fails if the run was killed meanwhile
+        sys.stdin.read()
+    finally:
+        os._exit(0)  # without the destructor
 
 
 if __name__ == "__main__":

@@ -119,3 +119,14 @@ def test_another_file_than_the_revision_names_is_refused(tmp_path):
 async def start(served):
     async with served.serve("endpoint"):
         pass
+
+
+def test_the_server_ends_when_the_run_was_killed_while_it_loaded():
+    options = {"model": str(GGUF), "n_ctx": 512, "threads": 1, "verbosity": -1}
+    server = subprocess.Popen(
+        [sys.executable, "-P", str(SERVER), json.dumps(options)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    server.stdin.close()
+    server.stdout.close()  # nobody is left to be told the address
+    assert server.wait(60) == 0
