@@ -123,6 +123,23 @@ def test_killed_anywhere_and_run_again_no_stored_answer_is_asked_again(tmp_path)
         assert ledger.spend("cell")["subject"].answers == 200 + 200  # answers and vectors, each paid for once
 
 
+def open_all(folder, files, barrier):
+    for number in range(files):
+        barrier.wait(30)
+        with Ledger(folder / str(number) / "ledger.sqlite"):
+            pass
+
+
+def test_eight_processes_that_make_one_ledger_at_once_all_recognise_it(tmp_path):
+    barrier = FORKSERVER.Barrier(8)
+    processes = [FORKSERVER.Process(target=open_all, args=(tmp_path, 60, barrier)) for _ in range(8)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 8
+
+
 def test_eight_processes_with_the_same_hundred_keys_pay_a_hundred_times(tmp_path):
     path, asked = tmp_path / "new" / "ledger.sqlite", tmp_path / "asked"
     barrier = FORKSERVER.Barrier(8)

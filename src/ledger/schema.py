@@ -108,8 +108,11 @@ def _connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
 
 def _recognise(connection: sqlite3.Connection, path: Path) -> bool:
     """Whether the file is a ledger of this version (False: it is empty)."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    # One statement reads one state: between two, another process may have made the tables.
+    application, version, tables = connection.execute(
+        "SELECT application_id, user_version, (SELECT COUNT(*) FROM sqlite_master) "
+        "FROM pragma_application_id, pragma_user_version"
+    ).fetchone()
     if application == APPLICATION_ID and version == SCHEMA_VERSION:
         return True
     if application == APPLICATION_ID:
@@ -117,7 +120,7 @@ def _recognise(connection: sqlite3.Connection, path: Path) -> bool:
             f"The ledger {path} has schema version {version}, this software reads {SCHEMA_VERSION}: "
             "use the newer software that wrote it, or choose another ledger.path."
         )
-    if application or version or connection.execute("SELECT name FROM sqlite_master").fetchone():
+    if application or version or tables:
         raise ConfigError(f"{path} is a database of another program, not a ledger: choose another ledger.path.")
     return False
 
