@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn
@@ -17,8 +17,13 @@ from rich.text import Text
 
 from src.figures.captions import Title
 from src.figures.summary import Spend, cautions, rows
+from src.figures.sweeps import COLUMNS, STATUS, SweptCell, headline, labels, varied
+from src.figures.sweeps import rows as sweep_rows
 from src.interfaces import Report
 from src.records import Metrics, Progress
+
+WIDTH = 110
+"""Columns that the table of a sweep needs."""
 
 
 @contextmanager
@@ -32,7 +37,7 @@ def progress(console: Console | None = None) -> Iterator[Report]:
     looked_at = console is not None or sys.stderr.isatty()
     console = console or _console(sys.stderr)
     if not looked_at or not console.is_terminal or console.is_dumb_terminal:
-        yield _silent
+        yield silent
         return
     columns = SpinnerColumn(finished_text="✓"), TextColumn("{task.description}"), BarColumn(bar_width=10), _Counts()
     with Bars(*columns, console=console) as bars:
@@ -64,6 +69,35 @@ def show_result(title: Title, metrics: Metrics, spend: Spend, folder: Path, cons
     console.print(table)
     console.print(Text(f"tables and metrics: {folder}"), soft_wrap=True)
     console.print(Text("figures, every point, comparison of runs: make ui"))
+
+
+def show_sweep(name: str, cells: Sequence[SweptCell], console: Console | None = None) -> None:
+    """Print what became of the cells of a sweep, and why some are not done.
+
+    Args:
+        name: id of the sweep.
+        cells: in the order of its grid.
+        console: where to print; standard output by default.
+    """
+    console = console or _console(sys.stdout)
+    console.width = max(console.width, WIDTH)  # a narrow terminal wraps; cut numbers would be worse
+    names, values = varied(cells)
+    shown = [place for place, column in enumerate(COLUMNS) if column not in ("unique", "tokens")]
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for varying in names:
+        table.add_column(varying.rpartition(".")[2], overflow="fold")
+    for place in shown:
+        justify: Literal["left", "right"] = "left" if COLUMNS[place] in ("status", "stop") else "right"
+        table.add_column(COLUMNS[place], justify=justify, no_wrap=True)
+    for value, row in zip(values, sweep_rows(cells), strict=True):
+        table.add_row(*map(Text, (*value, *(row[place] for place in shown))))
+    console.print(Text(headline(name, cells), style="bold"))
+    console.print(table)
+    for label, cell in zip(labels(cells), cells, strict=True):
+        if cell.status in ("failed", "running"):
+            console.print(Text(f"{label}: {cell.why or STATUS[cell.status]}", style="bold red"), soft_wrap=True)
+    if any(cell.status in ("failed", "running") for cell in cells):
+        console.print(Text("the same command runs again only what is missing; no answer is paid for twice"))
 
 
 def show_error(message: str, console: Console | None = None) -> None:
@@ -128,7 +162,7 @@ def _short(count: int) -> str:
     return f"{count:,}" if count < 10_000 else f"{count / 1000:,.0f}k"
 
 
-def _silent(step: Progress) -> None:
+def silent(step: Progress) -> None:
     """Show nothing: nobody looks."""
 
 

@@ -29,7 +29,7 @@ class TrackedCell:
         probe: name of the probe and so of the experiment.
         question: what the probe asks, shown as the experiment's description.
         cell_key, extract_key: hashes of the whole configuration and of its extraction part.
-        title: what the cell is about, who judges, whether it is simulated.
+        title: what the cell is about, who judges, where its answers came from.
         config: the configuration that the keys hash.
         tags: further tags, such as the id of a sweep.
     """

@@ -1,7 +1,9 @@
-"""What the machine says about this process: the commit that it runs, the signal that ends it."""
+"""What the machine says about this process: its name among others, the commit it runs, the signal that ends it."""
 
 from __future__ import annotations
 
+import os
+import platform
 import signal
 import subprocess
 import threading
@@ -10,6 +12,37 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
+
+import psutil
+
+# Two processes may compute the start of a third a little differently when the clock is set in between.
+_SAME_START_S = 2.0
+
+
+def this_process() -> str:
+    """A name of this process that no other has: `<pid>@<host> <start>`."""
+    return f"{os.getpid()}@{platform.node()} {psutil.Process().create_time()}"
+
+
+def gone(process: str) -> bool:
+    """Whether a process with such a name surely runs no more; of another host nobody knows."""
+    number, _, place = process.partition("@")
+    host, _, started = place.rpartition(" ")
+    if host != platform.node():
+        return False
+    return not alive(int(number), float(started))
+
+
+def alive(pid: int, started: float) -> bool:
+    """Whether the process of this host that started then still runs."""
+    try:
+        process = psutil.Process(pid)
+        # A killed process that its parent has not yet collected still has a number.
+        return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - started) < _SAME_START_S
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:
+        return True
 
 
 def commit(root: Path) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 PROCESSING = frozenset({"judge", "dedup", "rubrics"})
 """Root keys that only the second phase reads."""
 
-OPERATION = frozenset({"phases", "run_dir", "debug", "ledger", "budget", "probe"})
+OPERATION = frozenset({"phases", "run_dir", "sweep", "dry", "debug", "ledger", "budget", "probe"})
 """Root keys that say how or where to run; `probe` only gathers other root keys."""
 
 _REACHED = frozenset({"api_key_env", "timeout_s", "attempts", "concurrency", "debug", "model_path"})

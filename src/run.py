@@ -1,20 +1,29 @@
-"""Measure a cell: `python -m src.run [probe=…] [model=…] [strategy=…] [domain=…] [thresholds=…] [name=value …]`."""
+"""Measure a cell: `python -m src.run [-m] [probe=…] [model=…] [strategy=…] [domain=…] [name=value …]`."""
 
 from __future__ import annotations
 
 import re
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import nullcontext
+from datetime import datetime
+from pathlib import Path
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from src.console import progress, show_error, show_result
+from src.console import progress, show_error, show_result, show_sweep, silent
 from src.errors import ConfigError, FrontierError
-from src.lab.config import read_cell, title
-from src.lab.measure import Outcome, run_cell
+from src.figures.sweeps import Status, SweptCell, csv, numbers
+from src.figures.sweeps import note as sweep_note
+from src.host import sigterm_raises
+from src.lab.config import ROOT, read_cell, title
+from src.lab.measure import Outcome, kept, run_cell
+from src.lab.sweep import Sweep, keep, read_sweep, records
+from src.tracking import track_sweep
 
 SECRET = re.compile(
     r"(^|[.+~@_])(api_?key|key|token|secret|password|authorization)="  # a field that would hold one
@@ -50,31 +59,94 @@ def refuse_secrets(arguments: Sequence[str]) -> None:
             )
 
 
+def run_one(cfg: DictConfig) -> str:
+    """Run a cell on its own; returns why it failed, "" if it did not."""
+    try:
+        return run(cfg).failure
+    except FrontierError as error:
+        if cfg.debug:
+            raise
+        return str(error)
+
+
+def run_in_sweep(cfg: DictConfig) -> None:
+    """Run a cell of a sweep, or keep what it has left before; what becomes of it is in its record."""
+    hydra_config = HydraConfig.get()
+    folder, number = Path(hydra_config.sweep.dir), int(hydra_config.job.num)
+    overrides = tuple(text for text in hydra_config.overrides.task if not text.startswith("sweep="))
+    # What processes that work at the same time draw would lie over one another.
+    alone = hydra_config.launcher._target_.endswith("BasicLauncher")
+
+    def note(status: Status, why: str = "", outcome: Outcome | None = None) -> None:
+        metrics, spend = (outcome.metrics, outcome.spend) if outcome else ({}, {})
+        keep(folder, SweptCell(number, overrides, status, why, metrics, spend))
+
+    note("running")
+    try:
+        if cfg.run_dir:
+            raise ConfigError(f"run_dir={cfg.run_dir} would be the folder of every cell of the sweep: leave it out")
+        cell = read_cell(cfg)
+        outcome = kept(cell)
+        if outcome:
+            note("kept", outcome=outcome)
+            return
+        with progress() if alone else nullcontext(silent) as report:
+            outcome = run_cell(cell, report)
+        note("failed" if outcome.failure else "ok", outcome.failure, outcome)
+        if outcome.failure:
+            show_error(outcome.failure)
+        elif alone:
+            show_result(title(cell), outcome.metrics, outcome.spend, cell.folder)
+    except FrontierError as error:
+        note("failed", str(error))
+        show_error(str(error))
+        if cfg.debug:
+            traceback.print_exc()
+    except Exception as error:
+        note("failed", f"{type(error).__name__}, which is a bug: its traceback stands above")
+        raise
+
+
+def close_sweep(sweep: Sweep) -> int:
+    """Show what became of the cells of a sweep, here and in MLflow; returns the exit code."""
+    cells = records(sweep.folder)
+    if not cells:
+        return 1
+    show_sweep(sweep.name, cells)
+    try:
+        track_sweep(sweep.name, sweep_note(sweep.name, cells), numbers(cells), csv(cells), ROOT)
+    except ConfigError as error:
+        show_error(str(error))
+        return 1
+    return int(any(cell.status in ("failed", "running") for cell in cells))
+
+
 def main() -> int:
-    """Run one cell or, with `-m`, one after the other; one that fails does not stop the rest.
+    """Run one cell or, with `-m`, a sweep of them; a cell that fails does not stop the rest.
 
     Returns:
-        The exit code: 0, 1 after a failure, 130 after Ctrl-C.
+        The exit code: 0, 1 after a failure, 130 after Ctrl-C, 143 after SIGTERM.
     """
     codes = [0]
 
     @hydra.main(version_base="1.3", config_path="../conf", config_name="config")
     def job(cfg: DictConfig) -> None:
-        try:
-            if cfg.run_dir and HydraConfig.get().mode == RunMode.MULTIRUN:
-                raise ConfigError(f"run_dir={cfg.run_dir} would be the folder of every cell of the sweep: leave it out")
-            failure = run(cfg).failure
-        except FrontierError as error:
-            if cfg.debug:
-                raise
-            failure = str(error)
-        if failure:
+        if HydraConfig.get().mode == RunMode.MULTIRUN:
+            run_in_sweep(cfg)
+        elif failure := run_one(cfg):
             show_error(failure)
             codes.append(1)
 
     try:
         refuse_secrets(sys.argv[1:])
-        job()
+        sweep = read_sweep(sys.argv[1:], datetime.now(), ROOT / "data" / "multirun")
+        sys.argv[1:] = sweep.arguments if sweep else sys.argv[1:]
+        with sigterm_raises():
+            try:
+                job()
+            finally:  # also after Ctrl-C
+                if sweep:
+                    codes.append(close_sweep(sweep))
     except ConfigError as error:
         show_error(str(error))
         return 1

@@ -11,7 +11,7 @@ import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 import yaml
@@ -101,6 +101,43 @@ def read_phase(folder: Path, phase: Phase) -> tuple[dict[str, object], dict[str,
         )
     config = yaml.safe_load((place / "config.yaml").read_text(encoding="utf-8"))
     return config, {path.stem: pl.read_parquet(path) for path in sorted(place.glob("*.parquet"))}
+
+
+def read_metrics(folder: Path) -> tuple[dict[str, object], Metrics]:
+    """Read what the second phase concluded: its configuration and metrics; empty where it has not been run."""
+    place = folder / "process"
+    if not (place / "metrics.json").is_file():
+        return {}, {}
+    config = yaml.safe_load((place / "config.yaml").read_text(encoding="utf-8"))
+    return config, json.loads((place / "metrics.json").read_text(encoding="utf-8"))
+
+
+def read_spend(folder: Path) -> dict[str, object]:
+    """Read `spend.json`; empty where there is none."""
+    path = folder / "spend.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def write_record(folder: Path, number: int, values: Mapping[str, object]) -> None:
+    """Write what became of one cell of a sweep: `cell-<number>.json`, replaced as a whole.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    path = folder / f"cell-{number:05d}.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write_json(path.with_suffix(".new"), values)
+        path.with_suffix(".new").replace(path)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write the folder of the sweep {folder}: {error.strerror}; set hydra.sweep.dir to one you may write"
+        ) from error
+
+
+def read_records(folder: Path) -> list[dict[str, Any]]:
+    """Read the records of a sweep, by number."""
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("cell-*.json"))]
 
 
 def write_spend(folder: Path, spend: Mapping[str, object]) -> None:

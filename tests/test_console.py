@@ -58,7 +58,7 @@ def test_result_has_the_numbers_in_80_columns_without_colour() -> None:
 
 
 def test_caution_comes_before_the_numbers() -> None:
-    text = result(replace(RULES, simulated=True), make_cell(2, stop="budget").metrics)
+    text = result(replace(RULES, subject="simulated"), make_cell(2, stop="budget").metrics)
     order = [text.index(words) for words in ("Simulated", "form checked, not truth", "Stopped early (budget)", "raw ")]
     assert order == sorted(order)
 

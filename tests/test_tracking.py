@@ -25,7 +25,8 @@ from src.entries import Results, TrackedCell
 from src.errors import BudgetReached, ConfigError
 from src.figures.boundary import curves, yield_curve
 from src.records import Metrics
-from src.tracking import QUIET, tracked
+from src.tracking import tracked
+from src.tracking.store import QUIET
 from tests.synthetic_cell import RULES, make_cell
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -286,6 +287,18 @@ def test_sigterm_leaves_a_killed_run_and_no_noise(root: Path) -> None:
         worker.send_signal(signal.SIGTERM)
         assert (worker.communicate()[1], worker.returncode) == ("", 143)
     assert [run.info.status for run in runs_of(root, "killed")] == ["KILLED"]
+
+
+def test_what_was_killed_without_a_word_is_marked_by_the_next_run(root: Path) -> None:
+    with python(WORKER, "lost", str(root), "sleep") as worker:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "open\n"
+        finish(root, "beside")
+        assert [run.info.status for run in runs_of(root, "lost")] == ["RUNNING"]
+        worker.kill()
+        worker.wait()
+    finish(root, "later")
+    assert [run.info.status for run in runs_of(root, "lost")] == ["KILLED"]
 
 
 def test_eight_processes_start_at_once_without_a_store(tmp_path: Path) -> None:

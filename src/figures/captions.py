@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 CENSORED = frozenset({"budget", "context", "error"})
 """Stop reasons that cut a run short, so that its counts are lower bounds."""
@@ -17,6 +18,15 @@ _JUDGES = {
         "A language model decided what is valid; people did not check it in this run.",
     ),
     "oracle": ("judged by the simulator's own truth", "The simulator knows which of its points are true."),
+    "rehearsed": (
+        "labels drawn by lot",
+        "The rehearsal server drew a label for each point; nobody looked at any.",
+    ),
+}
+_SUBJECTS = {
+    "simulated": "Simulated: no language model was asked; the numbers describe the simulator.",
+    "rehearsed": "Rehearsed: no language model was asked; the rehearsal server made the answers up.",
+    "recorded": "Recorded: the answers were collected elsewhere; how they were obtained is not known here.",
 }
 _STOPS = {
     "saturated": "the last turn brought too little that was new",
@@ -35,8 +45,8 @@ class Title:
     Attributes:
         model, strategy, domain: names (slugs) of what was asked, how, and about what.
         query: the domain as the prompts say it.
-        judge: `rules`, `llm` or `oracle`.
-        simulated: whether the subject is the in-process simulator, not a language model.
+        judge: `rules`, `llm`, `oracle`, or `rehearsed` for a model at the rehearsal server.
+        subject: `real`, `simulated` (the in-process simulator), `rehearsed` (the rehearsal server) or `recorded`.
     """
 
     model: str
@@ -44,7 +54,7 @@ class Title:
     domain: str
     query: str
     judge: str
-    simulated: bool = False
+    subject: Literal["real", "simulated", "rehearsed", "recorded"] = "real"
 
     @property
     def line(self) -> str:
@@ -53,8 +63,15 @@ class Title:
 
     @property
     def caveat(self) -> str:
-        """What the judge does not check and whether the subject is simulated, in a few words."""
-        return ("simulated · " if self.simulated else "") + f"judge {self.judge}: {judge_label(self.judge)}"
+        """What the judge does not check and whether the subject is a real model, in a few words."""
+        return (
+            f"{self.subject} · " if self.subject != "real" else ""
+        ) + f"judge {self.judge}: {judge_label(self.judge)}"
+
+
+def subject_sentence(subject: str) -> str:
+    """Where the answers came from if no language model was asked now; "" for a real one."""
+    return _SUBJECTS.get(subject, "")
 
 
 def judge_label(kind: str) -> str:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from src.figures.captions import CENSORED, Title, judge_label, judge_sentence, percent, plural, stop_words
+from src.figures.captions import (
+    CENSORED,
+    Title,
+    judge_label,
+    judge_sentence,
+    percent,
+    plural,
+    stop_words,
+    subject_sentence,
+)
 from src.records import Metrics
 
 Spend = Mapping[str, Any]
@@ -44,8 +53,8 @@ class Row(NamedTuple):
 def cautions(title: Title, metrics: Metrics) -> list[str]:
     """What must be read before the numbers: simulated, judged by rules, cut short."""
     lines = []
-    if title.simulated:
-        lines.append("Simulated: no language model was asked; the numbers describe the simulator.")
+    if title.subject != "real":
+        lines.append(subject_sentence(title.subject))
     if title.judge == "rules":
         lines.append("Judged by rules: form checked, not truth.")
     reason = str(metrics.get("stop_reason", ""))

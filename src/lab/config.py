@@ -30,8 +30,9 @@ from src.llm.config import STRICT, Endpoint, Model
 from src.llm.limits import Budget
 from src.llm.local import Embedded
 from src.records import Filled, Metrics, Tables
-from src.store import run_folder, slug_of
+from src.store import run_folder, slug, slug_of
 
+REHEARSAL = "rehearsal"
 LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder"}
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("kind", "name", "file", "endpoint")
@@ -53,6 +54,8 @@ class Operation:
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)]
     phases: Annotated[tuple[Literal["extract", "process"], ...], Field(min_length=1)]
     run_dir: Filled | None
+    sweep: Filled | None
+    dry: Annotated[bool, Field(strict=True)]
     debug: Annotated[bool, Field(strict=True)]
     ledger: LedgerPlace
     budget: Budget
@@ -107,6 +110,8 @@ def read_cell(cfg: DictConfig) -> Cell:
     if unknown := sorted(config.keys() - fields - LAB_KEYS - _knobs(cfg)):
         raise ConfigError(f"{', '.join(unknown)}: neither the lab nor the probe reads such a value at the root")
     operation = build({"_target_": f"{__name__}.Operation", **{name: config[name] for name in fields}}, "")
+    if operation.sweep:
+        slug(operation.sweep, "sweep")
     for name in sorted(_knobs(cfg)):  # one by one first, so that a fault is told by the name it is set by
         if isinstance(config[name], dict) and "_target_" in config[name]:
             build(config[name], name)
@@ -114,6 +119,13 @@ def read_cell(cfg: DictConfig) -> Cell:
     parts = _parts(config)
     for role in ("model", "judge"):
         config[role]["name"] = config[role].get("name") or slug_of(str(config[role].get("id")))
+    if _at_rehearsal(config):  # so that nothing that is named after the model can be taken for the model's own
+        config["model"]["name"] = f"rehearsed-{config['model']['name']}"
+    elif _at_rehearsal(config["embedder"]):
+        raise ConfigError(
+            "embedder.endpoint is the rehearsal server, whose vectors mean nothing, but the model is a real one: "
+            "choose endpoint=rehearsal too, or another embedder"
+        )
     names = identity(config)
     folder = run_folder(
         ROOT,
@@ -176,8 +188,14 @@ def title(cell: Cell) -> Title:
         strategy=config["strategy"]["name"],
         domain=config["domain"]["name"],
         query=config["domain"]["query"],
-        judge=config["judge"]["kind"],
+        judge="rehearsed" if _at_rehearsal(config["judge"]) else config["judge"]["kind"],
+        subject="rehearsed" if _at_rehearsal(config) else "real",
     )
+
+
+def _at_rehearsal(node: Mapping[str, Any]) -> bool:
+    """Whether what a node describes is asked at the rehearsal server, whose endpoint alone bears its name."""
+    return (node.get("endpoint") or {}).get("name") == REHEARSAL
 
 
 def without(node: Mapping[str, Any], *names: str) -> dict[str, Any]:

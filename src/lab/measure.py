@@ -15,8 +15,8 @@ from src.lab.config import ROOT, Cell, title, without
 from src.lab.roles import build_lab
 from src.ledger import Ledger, Spend
 from src.records import Metrics, Tables
-from src.store import read_phase, write_phase, write_spend
-from src.tracking import tracked
+from src.store import read_metrics, read_phase, read_spend, write_phase, write_spend
+from src.tracking import finished, tracked
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
         extract_key=names.extract_key,
         title=title(cell),
         config=names.process,
+        tags={"sweep": cell.operation.sweep} if cell.operation.sweep else {},
     )
     with (
         Ledger(ROOT / place.path, place.mode) as ledger,
@@ -86,6 +87,22 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
             run.log(results)
     stop = extracted["stop"].row(0, named=True)
     return Outcome(cell, metrics, spend, stop["detail"] if stop["reason"] == "error" else "")
+
+
+def kept(cell: Cell) -> Outcome | None:
+    """What an earlier run of this very cell left, if there is nothing to add to it; None if it is to be run.
+
+    A run that was cut short by a budget or an error has something to add, and so has one that MLflow does not show.
+    """
+    operation, names = cell.operation, cell.identity
+    if operation.phases != ("extract", "process") or operation.ledger.mode == "refresh":
+        return None
+    config, metrics = read_metrics(cell.folder)
+    if config != names.process or metrics.get("stop_reason") in ("budget", "error"):
+        return None
+    if not finished(cell.config["probe"]["name"], names.cell_key, ROOT, operation.sweep or ""):
+        return None
+    return Outcome(cell, metrics, read_spend(cell.folder), "")
 
 
 def _stored_extract(cell: Cell) -> Tables:

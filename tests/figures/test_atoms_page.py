@@ -42,7 +42,7 @@ def test_unparsed_is_not_invalid() -> None:
 
 def test_cautions_come_before_the_points_and_nothing_is_loaded() -> None:
     cell = make_cell(0, stop="budget")
-    page = atoms_page(cell.atoms, cell.judged, replace(RULES, simulated=True), cell.metrics)
+    page = atoms_page(cell.atoms, cell.judged, replace(RULES, subject="simulated"), cell.metrics)
     head = page.split("<table>")[0]
     assert head.index("Simulated") < head.index("form checked, not truth") < head.index("Stopped early (budget)")
     assert "0 points" in head

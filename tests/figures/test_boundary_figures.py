@@ -44,7 +44,7 @@ def test_draws_and_says_what_it_is_about(name: str) -> None:
 
 
 def test_says_simulated_first() -> None:
-    title = replace(RULES, judge="oracle", simulated=True)
+    title = replace(RULES, judge="oracle", subject="simulated")
     for figure in all_three(CELLS["usual"], title):
         assert "simulated · judge oracle" in words(figure)
 

@@ -25,7 +25,7 @@ def test_note_tells_a_stranger_what_was_found_and_how_far_to_trust_it() -> None:
 
 
 def test_note_says_simulated_and_rules_and_cut_short_first() -> None:
-    text = note(replace(RULES, simulated=True), make_cell(2, stop="context").metrics, SPEND)
+    text = note(replace(RULES, subject="simulated"), make_cell(2, stop="context").metrics, SPEND)
     first = text.split("\n\n")[0]
     order = [first.index(words) for words in ("Simulated", "form checked, not truth", "Stopped early (context)")]
     assert order == sorted(order)

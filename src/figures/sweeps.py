@@ -1,0 +1,152 @@
+"""A sweep as a table: what became of each cell, what it found, what it cost; for the terminal and for MLflow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import polars as pl
+
+from src.figures.captions import percent, plural
+from src.records import Metrics
+
+Status = Literal["running", "ok", "kept", "failed"]
+STATUS = {
+    "ok": "ok",
+    "kept": "kept: done before, nothing asked",
+    "failed": "failed",
+    "running": "stopped before its end",
+}
+COLUMNS = ("status", "raw", "unique", "valid", "accuracy", "95 %", "stop", "calls", "tokens", "USD")
+
+
+@dataclass(frozen=True)
+class SweptCell:
+    """What became of one cell of a sweep.
+
+    Attributes:
+        number: its place in the grid, from 0.
+        overrides: the arguments that make it this cell.
+        status: `running` while it is under way and after a kill; `kept` if it was done before.
+        why: what stopped it, or cut it short; "" otherwise.
+        metrics, spend: as of the cell; empty where there are none.
+    """
+
+    number: int
+    overrides: tuple[str, ...]
+    status: Status
+    why: str = ""
+    metrics: Metrics = field(default_factory=dict)
+    spend: dict[str, Any] = field(default_factory=dict)
+
+
+def varied(cells: Sequence[SweptCell]) -> tuple[list[str], list[list[str]]]:
+    """What tells the cells apart: the names of the overrides that differ, and their values in each cell."""
+    given = [dict(text.split("=", 1) for text in cell.overrides if "=" in text) for cell in cells]
+    names = list(dict.fromkeys(name for overrides in given for name in overrides))
+    names = [name for name in names if len({overrides.get(name) for overrides in given}) > 1] or names[:1]
+    return names, [[overrides.get(name, "") for name in names] for overrides in given]
+
+
+def labels(cells: Sequence[SweptCell]) -> list[str]:
+    """One line per cell: the overrides that not all of them have."""
+    names, values = varied(cells)
+    return [" ".join(f"{name}={value}" for name, value in zip(names, row, strict=True)) or "-" for row in values]
+
+
+def rows(cells: Sequence[SweptCell]) -> list[tuple[str, ...]]:
+    """The cells as texts under :data:`COLUMNS`; what a cell does not know is empty."""
+    return [
+        (
+            cell.status if cell.status != "running" else "stopped",
+            *(_count(cell.metrics.get(name)) for name in ("raw", "unique", "valid")),
+            *_accuracy(cell.metrics),
+            str(cell.metrics.get("stop_reason", "")),
+            _count(cell.metrics.get("calls")),
+            _count(cell.metrics.get("tokens_nominal")),
+            _dollars(cell.spend),
+        )
+        for cell in cells
+    ]
+
+
+def headline(name: str, cells: Sequence[SweptCell]) -> str:
+    """`sweep-1a2b3c4d: 12 cells, 8 ok, 2 kept, 2 failed`."""
+    counts = {status: sum(cell.status == status for cell in cells) for status in STATUS}
+    words = [f"{count} {'stopped' if status == 'running' else status}" for status, count in counts.items() if count]
+    return f"{name}: {plural(len(cells), 'cell')}, {', '.join(words)}"
+
+
+def numbers(cells: Sequence[SweptCell]) -> dict[str, float | None]:
+    """Metrics of a sweep: cells by status and what they cost over all their runs; None where a part is unknown."""
+    counts = {f"cells_{status}": float(sum(cell.status == status for cell in cells)) for status in STATUS}
+    totals: dict[str, float | None] = {}
+    for name in ("cost_usd", "tokens_spent", "attempts"):
+        parts = [cell.spend.get(name) for cell in cells if cell.spend]
+        known = [float(part) for part in parts if part is not None]
+        totals[name] = sum(known) if len(known) == len(parts) else None
+    return {"cells": float(len(cells)), **counts, **totals}
+
+
+def note(name: str, cells: Sequence[SweptCell]) -> str:
+    """The description of a sweep in Markdown."""
+    lines = [
+        f"**{headline(name, cells)}**",
+        f'Its cells: search `tags.sweep = "{name}"` in the experiment of the probe. Accuracy with its 95 % Wilson '
+        "interval, points taken as independent; calls and tokens nominal, as if nothing were replayed; USD over all "
+        "runs of the cell.",
+        "\n".join(
+            [
+                f"| cell | {' | '.join(COLUMNS)} |",
+                f"|:--|:--|{'--:|' * (len(COLUMNS) - 1)}",
+                *(
+                    f"| {_plain(label)} | {' | '.join(row)} |"
+                    for label, row in zip(labels(cells), rows(cells), strict=True)
+                ),
+            ]
+        ),
+    ]
+    failed = [
+        f"- {_plain(label)}: {_plain(cell.why or STATUS[cell.status])}"
+        for label, cell in zip(labels(cells), cells, strict=True)
+        if cell.status in ("failed", "running")
+    ]
+    return "\n\n".join([*lines, *(["**Not done**\n\n" + "\n".join(failed)] if failed else [])])
+
+
+def csv(cells: Sequence[SweptCell]) -> str:
+    """The cells as CSV, with every number that they know."""
+    table = [
+        {
+            "cell": label,
+            "status": cell.status,
+            "why": cell.why,
+            **{key: value for key, value in cell.metrics.items() if not key.endswith("_reason")},
+            **{key: value for key, value in cell.spend.items() if not isinstance(value, dict | list)},
+        }
+        for label, cell in zip(labels(cells), cells, strict=True)
+    ]
+    return pl.DataFrame(table, infer_schema_length=None).write_csv()
+
+
+def _accuracy(metrics: Metrics) -> tuple[str, str]:
+    value, low, high = (metrics.get(f"accuracy{end}") for end in ("", "_low", "_high"))
+    if not isinstance(value, int | float) or not isinstance(low, int | float) or not isinstance(high, int | float):
+        return "", ""
+    return percent(value), f"{100 * low:.1f}–{100 * high:.1f}"
+
+
+def _count(value: object) -> str:
+    return f"{value:,.0f}" if isinstance(value, int | float) else ""
+
+
+def _dollars(spend: dict[str, Any]) -> str:
+    if not spend:
+        return ""
+    cost = spend.get("cost_usd")
+    return "unknown" if cost is None else f"{cost:,.4f}"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,68 @@
+"""A sweep: many cells by one command. Each cell leaves a record, also from a process of its own; the end reads them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from src.figures.sweeps import SweptCell
+from src.store import read_records, slug, write_record
+
+FLAGS = ("-m", "--multirun")
+PASSING = ("-", "budget.", "ledger.", "hydra", "debug=", "dry=", "sweep=")
+"""How arguments begin that change no cell: with others of them it is the same sweep, which goes on."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep as one command runs it.
+
+    Attributes:
+        name: its id; the same grid has the same one again, and so shares a budget with what was run before.
+        folder: where the records of this command lie.
+        arguments: the command's arguments, completed.
+    """
+
+    name: str
+    folder: Path
+    arguments: tuple[str, ...]
+
+
+def read_sweep(arguments: Sequence[str], now: datetime, place: Path) -> Sweep | None:
+    """The sweep that arguments ask for; None if they ask for one run.
+
+    Args:
+        arguments: of the command line.
+        now: names the folder of the records.
+        place: where the folders of sweeps lie.
+
+    Raises:
+        ConfigError: `sweep=` is no name.
+    """
+    if not any(argument in FLAGS or argument == "hydra.mode=MULTIRUN" for argument in arguments):
+        return None
+    given = dict(
+        argument.split("=", 1) for argument in arguments if argument.startswith(("sweep=", "hydra.sweep.dir="))
+    )
+    cells = sorted(argument for argument in arguments if not argument.startswith(PASSING))
+    name = given.get("sweep") or f"sweep-{hashlib.sha256(repr(cells).encode()).hexdigest()[:8]}"
+    folder = given.get("hydra.sweep.dir") or str(place / slug(name, "sweep") / f"{now:%Y%m%d-%H%M%S}-{os.getpid()}")
+    added = [
+        *([] if "sweep" in given else [f"sweep={name}"]),
+        *([] if "hydra.sweep.dir" in given else [f"hydra.sweep.dir={folder!r}"]),
+    ]
+    return Sweep(name, Path(folder), (*arguments, *added))
+
+
+def keep(folder: Path, cell: SweptCell) -> None:
+    """Write the record of a cell, in place of an earlier one."""
+    write_record(folder, cell.number, asdict(cell))
+
+
+def records(folder: Path) -> list[SweptCell]:
+    """The records of a sweep in the order of its grid."""
+    return [SweptCell(**{**row, "overrides": tuple(row["overrides"])}) for row in read_records(folder)]

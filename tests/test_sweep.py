@@ -1,0 +1,154 @@
+"""Sweeps: a grid of cells by one command, in one process or several."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from endpoint import ScriptedEndpoint, slow
+from mlflow import MlflowClient
+
+from src.errors import ConfigError
+from src.figures.sweeps import SweptCell, csv, headline, labels, note, numbers
+from src.lab.sweep import keep, read_sweep, records
+
+ROOT = Path(__file__).resolve().parents[1]
+NOW = datetime(2026, 11, 30, 12, 0, 0)
+JOBLIB = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+
+
+@pytest.fixture
+def domain() -> Iterator[str]:
+    """A domain of the test's own: cells of a sweep lie in data/runs."""
+    name = f"sweep_test_{uuid.uuid4().hex[:8]}"
+    yield name
+    shutil.rmtree(ROOT / "data" / "runs" / "boundary" / name, ignore_errors=True)
+
+
+def command(server: ScriptedEndpoint, domain: str, folder: Path, *arguments: str) -> list[str]:
+    return [
+        *(sys.executable, "-m", "src.run", "-m", f"domain.name={domain}", "model=openai", "embedder=hashing"),
+        *(f"endpoint.base_url={server.base_url}", "endpoint.api_key_env=null", f"ledger.path={folder / 'ledger.db'}"),
+        *(f"hydra.sweep.dir={folder / 'sweep'}", *arguments),
+    ]
+
+
+def sweep(line: list[str], store: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "MLFLOW_TRACKING_URI": store}
+    return subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def client_of(store: str) -> MlflowClient:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of MLflow's own code, when it loads its store
+        return MlflowClient(store, store)
+
+
+def statuses(store: str, domain: str) -> list[str]:
+    client = client_of(store)
+    experiment = client.get_experiment_by_name("boundary")
+    runs = client.search_runs([experiment.experiment_id], f"tags.domain = '{domain}'")
+    return [run.info.status for run in runs]
+
+
+@pytest.mark.parametrize("launcher", [(), JOBLIB], ids=["alone", "joblib"])
+def test_of_twelve_cells_two_fail_and_only_these_run_again(
+    launcher: tuple[str, ...], domain: str, tmp_path: Path, store: str
+) -> None:
+    known = {f"m{number}" for number in range(5)}
+    with ScriptedEndpoint(models=known) as server:
+        grid = ("model.id=m0,m1,m2,m3,m4,m5", "strategy=sequential,taxonomy_l2w2", "max_turns=1")
+        line = command(server, domain, tmp_path, *grid, *launcher)
+        first = sweep(line, store)
+        assert first.returncode == 1, first.stderr
+        assert "12 cells, 10 ok, 2 failed" in first.stdout
+        assert first.stdout.count("has no model 'm5'") == 2
+        assert "Traceback" not in first.stderr
+        assert len([row for row in statuses(store, domain) if row == "FINISHED"]) == 10
+        asked = server.count()
+        known.add("m5")
+        second = sweep(line, store)
+        assert second.returncode == 0, second.stderr
+        assert "12 cells, 2 ok, 10 kept" in second.stdout
+        assert server.count() - asked == 1 + 7
+    assert statuses(store, domain) == ["FINISHED"] * 12
+    name = first.stdout.partition(":")[0].split()[-1]
+    client = client_of(store)
+    (summary,) = client.search_runs([client.get_experiment_by_name("sweeps").experiment_id], f"tags.sweep = '{name}'")
+    assert (summary.data.metrics["cells"], summary.data.metrics["cells_kept"]) == (12, 10)
+    assert summary.data.metrics["cells_failed"] == 0
+    boundary = client.get_experiment_by_name("boundary").experiment_id
+    assert len(client.search_runs([boundary], f"tags.sweep = '{name}'")) == 12
+
+
+@pytest.mark.parametrize("launcher", [(), JOBLIB], ids=["alone", "joblib"])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_leaves_no_run_that_claims_to_run(
+    number: signal.Signals, code: int, launcher: tuple[str, ...], domain: str, tmp_path: Path, store: str
+) -> None:
+    with ScriptedEndpoint(faults=lambda number, body: slow(0.5)) as server:
+        line = command(server, domain, tmp_path, "model.id=m0,m1,m2", "strategy=sequential", *launcher)
+        environment = {**os.environ, "MLFLOW_TRACKING_URI": store}
+        with subprocess.Popen(
+            line, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            until = time.monotonic() + 60
+            while server.count() < 3:
+                assert time.monotonic() < until
+                assert process.poll() is None
+                time.sleep(0.05)
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+        assert process.returncode == code, err
+        assert "stopped" in out
+        found = statuses(store, domain)
+        assert found
+        assert set(found) <= {"KILLED", "SCHEDULED"}
+
+
+def test_the_id_of_a_sweep_is_that_of_its_grid() -> None:
+    def name(*arguments: str) -> str:
+        sweep = read_sweep(["-m", *arguments], NOW, Path("data"))
+        assert sweep is not None
+        return sweep.name
+
+    assert name("seed=1,2", "model=a") == name("model=a", "seed=1,2", "budget.calls=3", "hydra/launcher=joblib")
+    assert name("seed=1,2") != name("seed=1,3")
+    assert name("seed=1,2", "sweep=mine") == "mine"
+    assert read_sweep(["seed=1,2"], NOW, Path("data")) is None
+    with pytest.raises(ConfigError, match="cannot name a folder"):
+        name("sweep=../x")
+
+
+def test_a_sweep_completes_its_arguments() -> None:
+    sweep = read_sweep(["--multirun", "seed=1,2", "sweep=mine"], NOW, Path("a b"))
+    assert sweep is not None
+    assert sweep.folder == Path("a b") / "mine" / f"20261130-120000-{os.getpid()}"
+    assert sweep.arguments == ("--multirun", "seed=1,2", "sweep=mine", f"hydra.sweep.dir='{sweep.folder}'")
+
+
+def test_records_are_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
+    cells = [
+        SweptCell(10, ("model=b", "seed=1"), "failed", "no key | for\nb"),
+        SweptCell(2, ("model=a", "seed=1"), "ok", metrics={"accuracy": None, "raw": 3}, spend={"cost_usd": 0.5}),
+        SweptCell(3, ("model=c", "seed=1"), "running", spend={"cost_usd": None}),
+    ]
+    for cell in cells:
+        keep(tmp_path, SweptCell(cell.number, cell.overrides, "running"))
+        keep(tmp_path, cell)
+    found = records(tmp_path)
+    assert [cell.number for cell in found] == [2, 3, 10]
+    assert found[0] == cells[1]
+    assert labels(found) == ["model=a", "model=c", "model=b"]
+    assert headline("x", found) == "x: 3 cells, 1 ok, 1 failed, 1 stopped"
+    assert numbers(found)["cost_usd"] is None
+    assert "no key \\| for b" in note("x", found)
+    assert csv(found).splitlines()[0] == "cell,status,why,accuracy,raw,cost_usd"
