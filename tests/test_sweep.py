@@ -1,6 +1,7 @@
 """Sweeps: a grid of cells by one command, in one process or several."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -59,14 +60,11 @@ def statuses(store: str, domain: str) -> list[str]:
     return [run.info.status for run in runs]
 
 
-@pytest.mark.parametrize("launcher", [(), JOBLIB], ids=["alone", "joblib"])
-def test_of_twelve_cells_two_fail_and_only_these_run_again(
-    launcher: tuple[str, ...], domain: str, tmp_path: Path, store: str
-) -> None:
+def test_of_twelve_cells_two_fail_and_only_these_run_again(domain: str, tmp_path: Path, store: str) -> None:
     known = {f"m{number}" for number in range(5)}
     with ScriptedEndpoint(models=known) as server:
         grid = ("model.id=m0,m1,m2,m3,m4,m5", "strategy=sequential,taxonomy_l2w2", "max_turns=1")
-        line = command(server, domain, tmp_path, *grid, *launcher)
+        line = command(server, domain, tmp_path, *grid, *JOBLIB)
         first = sweep(line, store)
         assert first.returncode == 1, first.stderr
         assert "12 cells, 10 ok, 2 failed" in first.stdout
@@ -80,7 +78,7 @@ def test_of_twelve_cells_two_fail_and_only_these_run_again(
         assert "12 cells, 2 ok, 10 kept" in second.stdout
         assert server.count() - asked == 1 + 7
     assert statuses(store, domain) == ["FINISHED"] * 12
-    name = first.stdout.partition(":")[0].split()[-1]
+    name = re.findall(r"^(sweep-\w+): 12 cells", first.stdout, re.MULTILINE)[0]
     client = client_of(store)
     (summary,) = client.search_runs([client.get_experiment_by_name("sweeps").experiment_id], f"tags.sweep = '{name}'")
     assert (summary.data.metrics["cells"], summary.data.metrics["cells_kept"]) == (12, 10)
@@ -89,8 +87,9 @@ def test_of_twelve_cells_two_fail_and_only_these_run_again(
     assert len(client.search_runs([boundary], f"tags.sweep = '{name}'")) == 12
 
 
-@pytest.mark.parametrize("launcher", [(), JOBLIB], ids=["alone", "joblib"])
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code", "launcher"), [(signal.SIGTERM, 143, JOBLIB), (signal.SIGINT, 130, ())], ids=["joblib", "alone"]
+)
 def test_a_signal_leaves_no_run_that_claims_to_run(
     number: signal.Signals, code: int, launcher: tuple[str, ...], domain: str, tmp_path: Path, store: str
 ) -> None:
