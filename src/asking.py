@@ -10,7 +10,8 @@ import polars as pl
 from src.errors import EndpointError
 from src.interfaces import ChatModel
 from src.prompts import PromptSet, render
-from src.records import CALLS, Answer, Completion, Request, Role
+from src.records import Answer, Completion, Request, Role
+from src.schemas import CALLS
 from src.settle import settle
 
 
@@ -48,7 +49,7 @@ class Asker:
         for request, draw, completion in zip(requests, draws, completions, strict=True):
             self._calls.append(call_row("subject", request.template, completion, branch=request.branch, draw=draw))
         return tuple(
-            Answer(request.branch, draw, completion)
+            Answer(request.branch, draw, completion, request.form)
             for request, draw, completion in zip(requests, draws, completions, strict=True)
         )
 

@@ -16,13 +16,15 @@ from rich.table import Table
 from rich.text import Text
 
 from src.figures.captions import Title
+from src.figures.plans import COLUMNS as PLAN_COLUMNS
+from src.figures.plans import LEGEND, Compared, PlanRow, fact_lines, plan_lines
 from src.figures.summary import Spend, cautions, rows
 from src.figures.sweeps import COLUMNS, STATUS, SweptCell, headline, labels, varied
 from src.figures.sweeps import rows as sweep_rows
 from src.interfaces import Report
 from src.records import Metrics, Progress
 
-WIDTH = 110
+WIDTH = 120
 """Columns that the table of a sweep needs."""
 
 
@@ -46,7 +48,14 @@ def progress(console: Console | None = None) -> Iterator[Report]:
         phases.finish()
 
 
-def show_result(title: Title, metrics: Metrics, spend: Spend, folder: Path, console: Console | None = None) -> None:
+def show_result(
+    title: Title,
+    metrics: Metrics,
+    spend: Spend,
+    folder: Path,
+    facts: Sequence[Compared] = (),
+    console: Console | None = None,
+) -> None:
     """Print the result of a cell: what must be known first, the numbers, where they lie.
 
     Args:
@@ -54,6 +63,7 @@ def show_result(title: Title, metrics: Metrics, spend: Spend, folder: Path, cons
         metrics: the metrics of the cell; after an extraction alone those that there are.
         spend: what it cost.
         folder: the cell folder.
+        facts: what it took beside what was planned.
         console: where to print; standard output by default.
     """
     console = console or _console(sys.stdout)
@@ -67,6 +77,8 @@ def show_result(title: Title, metrics: Metrics, spend: Spend, folder: Path, cons
     for line in cautions(title, metrics):
         console.print(Text(line, style="bold yellow"))
     console.print(table)
+    for line in fact_lines(facts):
+        console.print(Text(f"planned beside taken: {line}", style="dim"))
     console.print(Text(f"tables and metrics: {folder}"), soft_wrap=True)
     console.print(Text("figures, every point, comparison of runs: make ui"))
 
@@ -100,10 +112,39 @@ def show_sweep(name: str, cells: Sequence[SweptCell], console: Console | None = 
         console.print(Text("the same command runs again only what is missing; no answer is paid for twice"))
 
 
+def show_plan(title: str, plan: Sequence[PlanRow], console: Console | None = None, *, legend: bool = True) -> None:
+    """Print what a run can cost, a line per role.
+
+    Args:
+        title: what is planned.
+        plan: its rows.
+        legend: whether to say what the columns mean.
+        console: where to print; standard output by default.
+    """
+    console = console or _console(sys.stdout)
+    console.width = max(console.width, WIDTH)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("", no_wrap=True)
+    for column in PLAN_COLUMNS:
+        table.add_column(column, justify="right", no_wrap=True)
+    for line in plan_lines(plan):
+        table.add_row(*map(Text, line))
+    console.print(Text(f"plan of {title}: nothing was asked", style="bold"))
+    console.print(table if plan else Text("no calls and no tokens"))
+    if legend:
+        console.print(Text(LEGEND, style="dim"))
+
+
 def show_error(message: str, console: Console | None = None) -> None:
     """Print why it stopped, as one sentence on standard error."""
     console = console or _console(sys.stderr)
     console.print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+
+
+def show_text(line: str) -> None:
+    """Print a line on standard output, at once."""
+    _console(sys.stdout).print(Text(line), soft_wrap=True)
+    sys.stdout.flush()
 
 
 class _Phases:

@@ -16,12 +16,18 @@ from urllib.parse import urlsplit
 PROCESSING = frozenset({"judge", "dedup", "rubrics"})
 """Root keys that only the second phase reads."""
 
-OPERATION = frozenset({"phases", "run_dir", "sweep", "dry", "debug", "ledger", "budget", "probe"})
-"""Root keys that say how or where to run; `probe` only gathers other root keys."""
+OPERATION = frozenset({"phases", "run_dir", "sweep", "dry", "debug", "ledger", "budget", "probe", "recorded"})
+"""Root keys that say how or where to run; `probe` only gathers other root keys, and a recording counts by its hash."""
 
-_REACHED = frozenset({"api_key_env", "timeout_s", "attempts", "concurrency", "debug", "model_path"})
+_REACHED = frozenset(
+    {
+        *("api_key_env", "timeout_s", "deadline_s", "attempts", "concurrency"),
+        *("requests_per_minute", "tokens_per_minute", "debug", "model_path"),
+    }
+)
 VOLATILE = {
     "endpoint": _REACHED,  # how a server is reached; where a pinned file lies, whose hash is the revision
+    "strategy": frozenset({"path"}),  # where a recording lies, whose hash is the model's revision
     "model": frozenset({"file", "price", "parameters"}),  # what is known about a model, not what it is asked
     "judge": frozenset({"price", "parameters"}),
     "embedder": frozenset({"path", "price"}),

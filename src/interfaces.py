@@ -13,10 +13,13 @@ import numpy as np
 
 from src.records import (
     Answer,
+    Calls,
     Completion,
     Domain,
     Encoded,
+    Limits,
     Metrics,
+    Planned,
     Point,
     Progress,
     Prompt,
@@ -84,7 +87,14 @@ class Strategy(Protocol):
     """Proposes text about a domain, turn by turn; never dedups, counts or stops."""
 
     def propose(self, domain: Domain, ask: Ask) -> AsyncGenerator[Turn, Sequence[Point]]:
-        """Yield turn after turn without end; each `asend` brings the pool as it stands before the next turn."""
+        """Yield turn after turn, without end unless turns say how many are `left`.
+
+        Each `asend` brings the pool as it stands before the next turn.
+        """
+        ...
+
+    def calls(self, turn: int) -> Calls:
+        """What turn `turn` (from 1) asks for, whatever the answers are."""
         ...
 
 
@@ -109,6 +119,10 @@ class Probe(Protocol):
 
     async def process(self, lab: Lab, extracted: Tables) -> Tables:
         """Judge and link what `extract` gave."""
+        ...
+
+    def plan(self, limits: Limits) -> tuple[Planned, ...]:
+        """Bound what the cell takes, by role, before anything is asked; pure."""
         ...
 
     def summarise(self, extracted: Tables, processed: Tables | None) -> Metrics:

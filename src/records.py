@@ -1,4 +1,4 @@
-"""The data that flows through the house: frozen records and the schemas of the tables that are stored.
+"""The data that flows through the house: frozen records.
 
 Everything here is plain data; what acts on it lives on the floors above.
 """
@@ -19,6 +19,9 @@ Filled = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 State = Literal["ok", "truncated", "empty", "refused", "error"]
 Role = Literal["subject", "judge", "writer", "embedder"]
+Form = Literal["list", "critique", "point"]
+"""How the points of an answer are written: a list; a criticism and then, below a line NEW POINTS, a list; the text
+itself is one point."""
 
 
 class Message(NamedTuple):
@@ -79,10 +82,12 @@ class Encoded:
     Attributes:
         vectors: float32, shape (n, d), rows of length 1 in the order of the texts.
         tokens: int64, shape (n,), tokens the encoder read per text; -1 where unknown.
+        attempts: requests it took to get them from an endpoint, failed ones included.
     """
 
     vectors: np.ndarray
     tokens: np.ndarray
+    attempts: int = 1
 
 
 @config_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -136,11 +141,12 @@ class Domain:
 
 @dataclass(frozen=True)
 class Request:
-    """A strategy's wish: the prompt template, its values and the branch the answer belongs to."""
+    """A strategy's wish: the prompt template, its values, the branch the answer belongs to and how it is to be read."""
 
     template: str
     values: Mapping[str, object]
     branch: str = ""
+    form: Form = "list"
 
 
 @dataclass(frozen=True)
@@ -150,14 +156,91 @@ class Answer:
     branch: str
     draw: int
     completion: Completion
+    form: Form = "list"
 
 
 @dataclass(frozen=True)
 class Turn:
-    """All answers of one turn in canonical order, and the children a taxonomy asked for in vain."""
+    """All answers of one turn in canonical order.
+
+    Attributes:
+        answers: what the points of the turn are read from.
+        shortfall: sub-fields or experts that were asked for in vain.
+        left: turns still to come, where the strategy is finite: then all are taken, and nothing is asked.
+    """
 
     answers: tuple[Answer, ...]
     shortfall: int = 0
+    left: int | None = None
+
+
+@dataclass(frozen=True)
+class Calls:
+    """What a turn of a strategy asks for. A second, larger ask of one and the same question is not counted here.
+
+    Attributes:
+        least: calls if the answers offer as little as they can.
+        asked: calls if every answer offers what was asked for.
+        most: calls if every missing name has to be asked for again.
+        answers: answers that points are read from, at most.
+        shown: earlier answers that the prompts show, at most, summed over the prompts.
+        names: names of sub-fields that the prompts show, at most, summed over the prompts.
+    """
+
+    least: int
+    asked: int
+    most: int
+    answers: int
+    shown: int = 0
+    names: int = 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What bounds a cell's cost besides the probe's own knobs.
+
+    Attributes:
+        answer: longest answer of the subject, in tokens.
+        context: context window of the subject in tokens, where it is known.
+        verdict: longest answer of the judge, in tokens; None if the judge is no model.
+        batch: texts per request of the embedder; None if it works in this process.
+        extract, process: whether the phase is run.
+        texts: the raw points, where they are known before: of a finished extraction, or recorded.
+    """
+
+    answer: int
+    context: int | None = None
+    verdict: int | None = None
+    batch: int | None = None
+    extract: bool = True
+    process: bool = True
+    texts: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Load:
+    """Calls (answers that are paid for, a larger second one included) and tokens."""
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What one role takes, if nothing is replayed and nothing cuts the run short.
+
+    Attributes:
+        role: who is asked.
+        least, most: bounds.
+        asked: calls if every answer obeys, all turns are run and nothing is asked twice; None if that hangs on what the
+            answers say.
+    """
+
+    role: Role
+    least: Load
+    asked: int | None
+    most: Load
 
 
 @dataclass(frozen=True)
@@ -193,83 +276,3 @@ class Progress:
 
 Tables = Mapping[str, pl.DataFrame]
 Metrics = dict[str, float | int | str | None]
-
-ATOMS = pl.Schema(
-    {
-        "atom_id": pl.Int64,
-        "text": pl.String,
-        "context": pl.String,
-        "turn": pl.Int64,
-        "branch": pl.String,
-        "position": pl.Int64,
-        "draw": pl.Int64,
-        "call_key": pl.String,
-        "nearest_id": pl.Int64,
-        "nearest_cosine": pl.Float64,
-        "novel": pl.Boolean,
-    }
-)
-TURNS = pl.Schema(
-    {
-        "turn": pl.Int64,
-        "raw": pl.Int64,
-        "novel": pl.Int64,
-        "growth": pl.Float64,
-        "efficiency": pl.Float64,
-        "stale": pl.Boolean,
-        "unlisted": pl.Int64,
-        "truncated": pl.Int64,
-        "cut": pl.Int64,
-        "empty": pl.Int64,
-        "refused": pl.Int64,
-        "shortfall": pl.Int64,
-        "calls": pl.Int64,
-        "tokens_generation_in": pl.Int64,
-        "tokens_generation_out": pl.Int64,
-        "tokens_embedding": pl.Int64,
-    }
-)
-STOP = pl.Schema({"reason": pl.String, "detail": pl.String})
-CALLS = pl.Schema(
-    {
-        "key": pl.String,
-        "role": pl.String,
-        "prompt": pl.String,
-        "turn": pl.Int64,
-        "branch": pl.String,
-        "draw": pl.Int64,
-        "state": pl.String,
-        "requests": pl.Int64,
-        "tokens_in": pl.Int64,
-        "tokens_out": pl.Int64,
-    }
-)
-PAIRS = pl.Schema(
-    {
-        "a": pl.Int64,
-        "b": pl.Int64,
-        "cosine": pl.Float64,
-        "stage": pl.String,
-        "guard": pl.String,
-        "verdict": pl.String,
-    }
-)
-JUDGED_ATOMS = pl.Schema(
-    {
-        "atom_id": pl.Int64,
-        "cluster_id": pl.Int64,
-        "representative": pl.Int64,
-        "unique": pl.Boolean,
-        "valid": pl.Boolean,
-        "kind": pl.String,
-        "audit_state": pl.String,
-    }
-)
-LINKAGE = pl.Schema(
-    {
-        "largest_cluster": pl.Int64,
-        "smallest_cosine": pl.Float64,
-        "chain_alarm": pl.Boolean,
-        "judge_unparsed": pl.Int64,
-    }
-)

@@ -15,13 +15,15 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
-from src.console import progress, show_error, show_result, show_sweep, silent
+from src.console import progress, show_error, show_plan, show_result, show_sweep, silent
 from src.errors import ConfigError, FrontierError
-from src.figures.sweeps import Status, SweptCell, csv, numbers
+from src.figures.plans import PlanRow, total
+from src.figures.sweeps import Status, SweptCell, csv, labels, numbers
 from src.figures.sweeps import note as sweep_note
 from src.host import sigterm_raises
 from src.lab.config import ROOT, read_cell, title
-from src.lab.measure import Outcome, kept, run_cell
+from src.lab.measure import Outcome, done, kept, run_cell
+from src.lab.plan import plan_cell
 from src.lab.sweep import Sweep, keep, read_sweep, records
 from src.tracking import track_sweep
 
@@ -33,16 +35,23 @@ SECRET = re.compile(
 
 
 def run(cfg: DictConfig) -> Outcome:
-    """Measure the cell of a composed configuration and show the result.
+    """Measure the cell of a composed configuration and show the result; with `dry`, show what it can cost.
 
     Raises:
         FrontierError: what stopped it.
     """
     cell = read_cell(cfg)
+    if cell.operation.dry:
+        show_plan(title(cell).line, plan_cell(cell))
+        return Outcome(cell, {}, {}, "")
     with progress() as report:
         outcome = run_cell(cell, report)
-    show_result(title(cell), outcome.metrics, outcome.spend, cell.folder)
+    _show(outcome)
     return outcome
+
+
+def _show(outcome: Outcome) -> None:
+    show_result(title(outcome.cell), outcome.metrics, outcome.spend, outcome.cell.folder, outcome.facts)
 
 
 def refuse_secrets(arguments: Sequence[str]) -> None:
@@ -77,18 +86,22 @@ def run_in_sweep(cfg: DictConfig) -> None:
     # What processes that work at the same time draw would lie over one another.
     alone = hydra_config.launcher._target_.endswith("BasicLauncher")
 
-    def note(status: Status, why: str = "", outcome: Outcome | None = None) -> None:
+    def note(
+        status: Status, why: str = "", outcome: Outcome | None = None, plan: tuple[PlanRow, ...] | None = None
+    ) -> None:
         metrics, spend = (outcome.metrics, outcome.spend) if outcome else ({}, {})
-        keep(folder, SweptCell(number, overrides, status, why, metrics, spend))
+        keep(folder, SweptCell(number, overrides, status, why, metrics, spend, plan))
 
     note("running")
     try:
         if cfg.run_dir:
             raise ConfigError(f"run_dir={cfg.run_dir} would be the folder of every cell of the sweep: leave it out")
         cell = read_cell(cfg)
-        outcome = kept(cell)
-        if outcome:
+        if outcome := done(cell) if cfg.dry else kept(cell):
             note("kept", outcome=outcome)
+            return
+        if cfg.dry:
+            note("planned", plan=plan_cell(cell))
             return
         with progress() if alone else nullcontext(silent) as report:
             outcome = run_cell(cell, report)
@@ -96,7 +109,7 @@ def run_in_sweep(cfg: DictConfig) -> None:
         if outcome.failure:
             show_error(outcome.failure)
         elif alone:
-            show_result(title(cell), outcome.metrics, outcome.spend, cell.folder)
+            _show(outcome)
     except FrontierError as error:
         note("failed", str(error))
         show_error(str(error))
@@ -112,6 +125,13 @@ def close_sweep(sweep: Sweep) -> int:
     cells = records(sweep.folder)
     if not cells:
         return 1
+    plans = [cell.plan for cell in cells if cell.plan is not None]
+    if plans:
+        for label, cell in zip(labels(cells), cells, strict=True):
+            if cell.plan is not None:
+                show_plan(label, cell.plan, legend=False)
+        show_plan(f"all {len(plans)} cells that are not done", total(plans))
+        return int(any(cell.status == "failed" for cell in cells))
     show_sweep(sweep.name, cells)
     try:
         track_sweep(sweep.name, sweep_note(sweep.name, cells), numbers(cells), csv(cells), ROOT)

@@ -35,6 +35,16 @@ class Saturation:
         last = stale[-(self.patience + 1) :]
         return len(last) > self.patience and all(last)
 
+    def earliest(self, max_turns: int) -> int:
+        """The first turn after which a run can be over, whatever the answers are."""
+        if self.growth > 1 or self.efficiency > 0 or self.points > 0:
+            first = 1  # nothing listed at all is stale
+        elif self.growth > 0:
+            first = 2  # into an empty pool everything grows
+        else:
+            return max_turns
+        return min(first + self.patience, max_turns)
+
 
 def growth(novel: int, pool: int) -> float:
     """Novel points over the pool before the turn; 1.0 when that pool is empty."""

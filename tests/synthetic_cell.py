@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 
 from src.figures.captions import Title
-from src.records import ATOMS, CALLS, JUDGED_ATOMS, PAIRS, STOP, TURNS, Metrics, Tables
+from src.records import Metrics, Tables
+from src.schemas import ATOMS, CALLS, JUDGED_ATOMS, PAIRS, STOP, TURNS
 from src.stats.intervals import wilson, wilson_leaf
 
 RULES = Title("smollm2_135m", "taxonomy_l2w2", "deep_learning", "deep learning", "rules")

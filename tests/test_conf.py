@@ -12,14 +12,28 @@ from src.store import slug
 
 GROUPS = ("domain", "embedder", "endpoint", "judge", "model", "probe", "prompts", "strategy", "thresholds")
 OPTIONS = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
+RECORDED = [("model", "recorded"), ("strategy", "recorded")]
+"""Options that go together only, and with a file of answers."""
 RUBRICS = [path.stem for path in sorted((CONF / "rubric").glob("audit*.yaml"))]
 
 
+def chosen(group: str, option: str, place: Path) -> list[str]:
+    """What to say on the command line to get an option."""
+    if (group, option) not in RECORDED:
+        return [f"{group}={option}"]
+    path = place / "gpt4o.jsonl"
+    path.write_text('{"domain": "deep_learning", "atom": "Dropout zeroes units."}')
+    return [*("=".join(pair) for pair in RECORDED), f"recorded.path={path}"]
+
+
 @pytest.mark.parametrize(("group", "option"), OPTIONS)
-def test_every_option_composes_into_a_cell(composed: Compose, group: str, option: str) -> None:
-    cell = read_cell(composed(f"{group}={option}"))
-    assert cell.parts.model.id
-    assert cell.parts.endpoint.name
+def test_every_option_composes_into_a_cell(composed: Compose, tmp_path: Path, group: str, option: str) -> None:
+    cell = read_cell(composed(*chosen(group, option, tmp_path)))
+    if (group, option) in RECORDED:
+        assert cell.parts.endpoint is None
+    else:
+        assert cell.parts.model.id
+        assert cell.parts.endpoint.name
     if cell.config["judge"]["kind"] == "llm":
         assert cell.parts.judge.temperature == 0.0
         assert cell.parts.judge_endpoint.name
@@ -27,15 +41,16 @@ def test_every_option_composes_into_a_cell(composed: Compose, group: str, option
 
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS)
-def test_an_option_is_called_like_its_file(composed: Compose, group: str, option: str) -> None:
+def test_an_option_is_called_like_its_file(composed: Compose, tmp_path: Path, group: str, option: str) -> None:
     if group in ("strategy", "domain", "prompts", "probe"):
-        node = OmegaConf.select(composed(f"{group}={option}"), group)
+        node = OmegaConf.select(composed(*chosen(group, option, tmp_path)), group)
         assert slug(node.name, group) == option
 
 
 @pytest.mark.parametrize("option", [option for group, option in OPTIONS if group == "strategy"])
-def test_every_strategy_fits_its_port(composed: Compose, option: str) -> None:
-    assert isinstance(build(read_cell(composed(f"strategy={option}")).config["strategy"], "strategy"), Strategy)
+def test_every_strategy_fits_its_port(composed: Compose, tmp_path: Path, option: str) -> None:
+    overrides = chosen("strategy", option, tmp_path)
+    assert isinstance(build(read_cell(composed(*overrides)).config["strategy"], "strategy"), Strategy)
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)

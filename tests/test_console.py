@@ -30,7 +30,7 @@ def said(console: Console) -> str:
 
 def result(title=RULES, metrics: Metrics | None = None, spend=SPEND) -> str:
     console = terminal(is_terminal=False)
-    show_result(title, metrics or make_cell().metrics, spend, FOLDER, console)
+    show_result(title, metrics or make_cell().metrics, spend, FOLDER, console=console)
     return said(console)
 
 
@@ -52,7 +52,8 @@ def test_result_has_the_numbers_in_80_columns_without_colour() -> None:
     assert f"{100 * cell.metrics['accuracy_leaf_low']:.1f}–" in intervals[1]
     assert "independent" in intervals[0]
     assert "branch" in intervals[1]
-    assert "unknown  embedder unknown, subject 9,000, price unknown" in line_of(text, "tokens spent")
+    assert "unknown  over all runs of this cell, cost unknown" in line_of(text, "tokens spent")
+    assert "9,000  8,000 in, 1,000 out" in line_of(text, "· subject")
     assert str(FOLDER) in text
     assert "make ui" in text
 

@@ -3,6 +3,7 @@ import json
 import logging
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,9 @@ import pytest
 from endpoint import NO_USAGE, Fault, ScriptedEndpoint, embedding, status
 
 from src.embed import EndpointModel, HashingModel, SentenceModel
-from src.errors import BudgetReached, ConfigError, DataMissing, EmbeddingError
-from src.ledger import Ledger
+from src.errors import BudgetReached, ConfigError, DataMissing, EmbeddingError, EndpointError
+from src.ledger import Budgets, Ledger
 from src.llm.config import Endpoint, Price
-from src.llm.limits import Budget
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "data/raw/minilm"
@@ -26,15 +26,15 @@ def path(tmp_path):
     return tmp_path / "ledger.db"
 
 
-def encode(model, path, texts, mode="live", budget=None):
+def encode(model, path, texts, mode="live", budgets=None):
     async def main(ledger):
-        encoder = model.encoder(ledger=ledger, budget=budget or Budget(), cell_key="cell")
+        encoder = model.encoder(ledger=ledger, cell_key="cell")
         if isinstance(model, EndpointModel):
             async with encoder:
                 return await encoder.encode(texts)
         return await encoder.encode(texts)
 
-    with Ledger(path, mode) as ledger:
+    with Ledger(path, mode, budgets) as ledger:
         return asyncio.run(main(ledger))
 
 
@@ -51,10 +51,9 @@ import asyncio, sys
 from pathlib import Path
 from src.embed import SentenceModel
 from src.ledger import Ledger
-from src.llm.limits import Budget
 with Ledger(Path(sys.argv[1]), "replay") as ledger:
     model = SentenceModel("minilm", Path("gone"), "1")
-    encoder = model.encoder(ledger=ledger, budget=Budget(), cell_key="cell")
+    encoder = model.encoder(ledger=ledger, cell_key="cell")
     encoded = asyncio.run(encoder.encode(sys.argv[2:]))
 assert "torch" not in sys.modules
 sys.stdout.buffer.write(encoded.vectors.tobytes())
@@ -222,16 +221,38 @@ def test_attempts_used_up_are_a_failure_and_the_next_run_goes_on(path):
         assert server.count() == 4
 
 
-def test_the_budget_binds_the_encoder(path):
+def test_the_budget_binds_the_encoder_by_the_most_that_it_can_take(path):
     with ScriptedEndpoint(faults=[NO_USAGE]) as server:
         with pytest.raises(BudgetReached, match=r"budget\.calls=2"):
-            encode(remote(server), path, list("abcdefghijkl"), budget=Budget(calls=2))
+            encode(remote(server), path, list("abcdefghijkl"), budgets=Budgets(calls=2))
         assert server.count() == 2
-        with pytest.raises(ConfigError, match=r"embedder\.price is null"):
-            encode(remote(server), path, ["new"], budget=Budget(usd=1))
         with Ledger(path) as ledger:
             assert ledger.spend("cell")["embedder"].answers == 8
         priced = remote(server, price=Price(1e6, 0, "2026-11-30"))
-        encode(priced, path.with_name("priced"), ["two words"], budget=Budget(usd=1))
-        with Ledger(path.with_name("priced")) as ledger:
+        dear = path.with_name("priced")
+        with pytest.raises(BudgetReached, match=r"budget\.usd=10 "):
+            encode(priced, dear, ["two words"], budgets=Budgets(usd=10))  # nine bytes, and two tokens around them
+        encode(priced, dear, ["two words"], budgets=Budgets(usd=11))
+        assert server.count() == 3
+        with Ledger(dear) as ledger:
             assert ledger.spend("cell")["embedder"].cost_usd == 2
+
+
+def test_vectors_paid_for_in_vain_are_written_down(path):
+    broken = vectors([0, 2], [3, float("nan")], usage={"prompt_tokens": 7})
+    with ScriptedEndpoint(faults=[status(500), broken, status(500), status(401)]) as server:
+        for error in (EmbeddingError, EndpointError):
+            with pytest.raises(error):
+                encode(remote(server), path, ["first", "second"])
+        assert server.count() == 4
+        with Ledger(path) as ledger:
+            spent = ledger.spend("cell")["embedder"]
+    assert (spent.answers, spent.attempts, spent.tokens_in) == (0, 4, 7)
+
+
+def test_limits_per_minute_hold_for_vectors_too(path):
+    with ScriptedEndpoint() as server:
+        served = Endpoint("scripted", server.base_url, tokens_per_minute=6000)
+        start = time.monotonic()
+        encode(remote(server, endpoint=served), path, ["x" * 300 for _ in range(1)] + ["y" * 180])
+        assert 0.4 < time.monotonic() - start < 3  # 160 tokens, of which a second's 100 go at once

@@ -45,4 +45,4 @@ def test_requests_are_written_down_and_faults_come_in_order():
             answer = json.load(response)
         assert (server.count(), server.count(body), server.count({})) == (1, 1, 0)
     assert answer["choices"][0]["finish_reason"] == "length"
-    assert answer["usage"] == {"prompt_tokens": 3, "completion_tokens": 3}
+    assert answer["usage"] == {"prompt_tokens": 3, "completion_tokens": 3, "total_tokens": 6}

@@ -17,7 +17,8 @@ def dollars(usage):
     return None if usage.tokens_out is None else 0.01 * usage.tokens_out
 
 
-PAYER = Payer("cell", "subject", "sequential.first", "embedded", dollars)
+MOST = Usage(100, 50)
+PAYER = Payer("cell", "subject", "sequential.first", "embedded", dollars, MOST)
 
 
 class Shop:
@@ -117,12 +118,12 @@ def test_an_error_is_returned_and_paid_for_but_not_stored(path):
     with Ledger(path) as ledger:
         assert ask(ledger, pay=broken.pay)[1].state == "error"
         assert not ask(ledger, pay=Shop().pay)[2]
-        assert ledger.spend("cell") == {"subject": Spend(1, 5, 3, 5, 1.0, 0.05)}
+        assert ledger.spend("cell") == {"subject": Spend(1, 1, 5, 4, 3, 5, 1.0, 0.05)}
 
 
 def test_spend_is_by_cell_and_role_and_unknown_parts_make_the_sum_unknown(path):
-    judge = Payer("cell", "judge", "valid", "embedded", dollars)
-    other = Payer("other", "subject", "sequential.first", "embedded", dollars)
+    judge = Payer("cell", "judge", "valid", "embedded", dollars, MOST)
+    other = Payer("other", "subject", "sequential.first", "embedded", dollars, MOST)
     with Ledger(path) as ledger:
         for draw in range(3):
             ask(ledger, {"draw": draw}, Shop().pay)
@@ -131,8 +132,8 @@ def test_spend_is_by_cell_and_role_and_unknown_parts_make_the_sum_unknown(path):
         ask(ledger, {"draw": 0}, never, other)
     with Ledger(path, "replay") as ledger:
         spent = ledger.spend("cell")
-        assert spent["subject"] == Spend(3, 3, 9, 15, 1.5, pytest.approx(0.15))
-        assert spent["judge"] == Spend(2, 2, 14, None, 1.0, None)
+        assert spent["subject"] == Spend(3, 3, 3, 0, 9, 15, 1.5, pytest.approx(0.15))
+        assert spent["judge"] == Spend(2, 2, 2, 0, 14, None, 1.0, None)
         assert ledger.spend("other") == {}
 
 

@@ -14,7 +14,8 @@ import numpy as np
 import psutil
 import pytest
 
-from src.ledger import Ledger, Payer, Reply
+from src.errors import BudgetReached
+from src.ledger import Budget, Budgets, Ledger, Payer, Reply
 from src.ledger.database import Database
 from src.ledger.leases import Leases
 from src.records import Encoded, Usage
@@ -179,7 +180,8 @@ def lease(path, host, pid, born, expires):
     with Ledger(path) as ledger:
         key = asyncio.run(ledger.answer({"number": 1}, PAYER, pay))[0]
     sql(path, "DELETE FROM answers")
-    sql(path, "INSERT INTO leases VALUES (?, 'somebody', ?, ?, ?, ?)", key, host, pid, born, expires)
+    columns = "key, owner, host, pid, started, expires"
+    sql(path, f"INSERT INTO leases ({columns}) VALUES (?, 'somebody', ?, ?, ?, ?)", key, host, pid, born, expires)
 
 
 async def pay():
@@ -236,7 +238,7 @@ def test_leases_are_renewed_while_their_owner_pays(tmp_path):
     leases = Leases(database, lifetime_s=0.4)
 
     async def hold():
-        await database.write(lambda connection: leases.take(connection, "me", ["k"]))
+        await database.write(lambda connection: leases.take(connection, "me", ["k"], PAYER))
         first = sql(tmp_path / "l", "SELECT expires FROM leases")[0][0]
         async with leases.renewed("me"):
             await asyncio.sleep(0.8)
@@ -264,3 +266,77 @@ def test_a_writer_elsewhere_does_not_stop_the_event_loop(tmp_path):
 
     asyncio.run(asyncio.wait_for(both(), 20))
     assert sql(path, "SELECT text FROM answers") == [("paid",)]
+
+
+def spend_all(path, asked, cell, limits, seconds, count=100):
+    """Ask as many prompts of a cell in a sweep at once as the budget lets through."""
+    payer = Payer(cell, "subject", "p", "e", lambda usage: 0.0, Usage(60, 40), "sweep")
+
+    async def one(ledger, number):
+        async def pay():
+            note(asked, f"{cell} {number}")
+            await asyncio.sleep(seconds)
+            return Reply("a", "ok", "stop", Usage(30, 20), 1, seconds)
+
+        await ledger.answer({"cell": cell, "number": number}, payer, pay)
+
+    async def everything():
+        with Ledger(path, budgets=Budgets(sweep=Budget(**limits))) as ledger:
+            work = (one(ledger, number) for number in range(count))
+            results = await asyncio.gather(*work, return_exceptions=True)
+        return sum(isinstance(result, BudgetReached) for result in results), [
+            result for result in results if result is not None and not isinstance(result, BudgetReached)
+        ]
+
+    refused, other = asyncio.run(asyncio.wait_for(everything(), 60))
+    assert other == []
+    return refused
+
+
+def spender(*arguments):
+    return FORKSERVER.Process(target=spend_all, args=arguments)
+
+
+@pytest.mark.parametrize(("limits", "most"), [({"calls": 90}, 90), ({"tokens": 4500}, 89)], ids=["calls", "tokens"])
+def test_four_processes_that_share_a_sweep_never_exceed_its_budget_and_use_it_up(tmp_path, limits, most):
+    path, asked = tmp_path / "ledger.sqlite", tmp_path / "asked"
+    processes = [spender(path, asked, f"cell {number}", limits, 0.005) for number in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 4
+    assert len(lines(asked)) == most  # the last 100 tokens are kept for what a request can take: 90 of 50 do not fit
+    assert sql(path, "SELECT SUM(calls), SUM(tokens) FROM spent WHERE scope = 'sweep'") == [(most, 50 * most)]
+    assert sql(path, "SELECT COUNT(*) FROM leases") == [(0,)]
+
+
+def test_what_a_killed_process_held_of_a_budget_is_free_again(tmp_path):
+    path, asked = tmp_path / "ledger.sqlite", tmp_path / "asked"
+    limits = {"tokens": 300}
+    killed = spender(path, asked, "killed", limits, 600, 3)
+    killed.start()
+    wait_for_lines(asked, 3)
+    waiting = spender(path, asked, "next", limits, 0, 1)
+    waiting.start()
+    time.sleep(0.7)
+    assert waiting.is_alive()
+    assert len(lines(asked)) == 3  # it waits: all that the budget has is under way
+    killed.kill()
+    killed.join()
+    start = time.monotonic()
+    waiting.join()
+    assert time.monotonic() - start < 5
+    assert (waiting.exitcode, lines(asked)[3:]) == (0, ["next 0"])
+    assert sql(path, "SELECT calls, tokens FROM spent WHERE scope = 'sweep'") == [(1, 50)]
+
+
+def test_room_that_another_process_makes_is_noticed_within_a_second(tmp_path):
+    path, asked = tmp_path / "ledger.sqlite", tmp_path / "asked"
+    other = spender(path, asked, "other", {"tokens": 150}, 1.5, 1)
+    other.start()
+    wait_for_lines(asked, 1)
+    start = time.monotonic()
+    assert spend_all(path, asked, "mine", {"tokens": 150}, 0, 1) == 0
+    assert 0.3 < time.monotonic() - start < 5
+    other.join()

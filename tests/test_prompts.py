@@ -1,5 +1,6 @@
 """Every prompt set and every rubric under one contract, and the renderer itself."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,14 @@ POINTS = ("A score network predicts noise.", "DDIM samples without noise.")
 VALUES: dict[str, dict[str, object]] = {
     "sequential.first": {"query": QUERY},
     "sequential.more": {"query": QUERY, "history": ("- Dropout zeroes units.", "- ReLU is not smooth.")},
+    "reflective.more": {"query": QUERY, "points": POINTS},
     "taxonomy.children": {"query": QUERY, "path": PATH, "count": 7},
     "taxonomy.missing": {"query": QUERY, "path": PATH, "count": 7, "have": ("Samplers", "Guidance")},
     "taxonomy.mine": {"query": QUERY, "path": PATH},
     "taxonomy.mine_more": {"query": QUERY, "path": PATH, "points": POINTS},
+    "personas.experts": {"query": QUERY, "count": 7},
+    "personas.missing": {"query": QUERY, "count": 7, "have": ("A statistician who tests.", "An engineer who builds.")},
+    "personas.add": {"query": QUERY, "count": 7, "points": POINTS, "expert": "A statistician who tests."},
 }
 RUBRIC_VALUES = {
     "audit": {"domain": QUERY, "atom": "Dropout zeroes units."},
@@ -121,6 +126,17 @@ def test_a_number_is_asked_for_exactly(prompts: str, name: str) -> None:
         for path in ((), PATH):
             for count in (1, 7):
                 assert f"exactly {count} " in text_of(loaded, name, path=path, count=count)
+
+
+@EVERY_SET
+def test_the_criticism_comes_before_the_line_that_ends_it(prompts: str) -> None:
+    lines = text_of(prompt_set(prompts), "reflective.more").split("\n")
+    (said,) = [number for number, line in enumerate(lines) if "NEW POINTS" in line]
+    before, after = "\n".join(lines[: said + 1]), "\n".join(lines[said + 1 :])
+    for subject in ("missing|leaves out", "theor", "edge cases|limiting situations", "fundamentals|basics"):
+        assert re.search(subject, before.partition("NEW POINTS")[0]), subject
+    assert re.search(r"list|bullets", after)
+    assert not re.search(r"\b[A-Z]{2,}\b", lines[-1]), "nothing in capitals that looks like a label to answer with"
 
 
 @EVERY_TEMPLATE

@@ -46,3 +46,31 @@ def test_patience_counts_stale_turns_in_a_row() -> None:
 
 def test_no_turn_is_not_saturated() -> None:
     assert not PAPER.saturated([])
+
+
+@pytest.mark.parametrize(
+    ("growth", "efficiency", "points", "patience", "turns"),
+    [
+        (0.01, 0.1, 3, 0, 1),
+        (0.01, 0.1, 3, 1, 2),
+        (0.01, 0, 0, 0, 2),
+        (0.01, 0, 0, 2, 4),
+        (1.1, 0, 0, 0, 1),
+        (0, 0, 0, 0, 9),
+    ],
+)
+def test_the_earliest_end_is_one_that_can_happen(
+    growth: float, efficiency: float, points: int, patience: int, turns: int
+) -> None:
+    limits = Saturation(novelty=0.92, growth=growth, efficiency=efficiency, points=points, patience=patience)
+    assert limits.earliest(9) == turns
+    assert limits.earliest(1) == 1
+    # The barest run there is: nothing is ever listed, or one point in turn 1 alone.
+    ends = []
+    for novels in ([0] * 9, [1] + [0] * 8):
+        stale = [
+            limits.stale(raw=max(novel, 0 if sum(novels) == 0 else 1), novel=novel, pool=sum(novels[:turn]))
+            for turn, novel in enumerate(novels)
+        ]
+        ends.append(next((turn for turn in range(1, 10) if limits.saturated(stale[:turn])), 9))
+    assert min(ends) == turns

@@ -17,7 +17,7 @@ from src.dedup.nodes import Nodes
 from src.dedup.pairs import Pairs, Vectors, exact_cosines, unit_rows
 from src.dedup.settings import Dedup, computed
 from src.errors import ConfigError
-from src.records import PAIRS
+from src.schemas import PAIRS
 
 UNPARSED = "unparsed"
 

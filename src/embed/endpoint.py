@@ -12,11 +12,12 @@ from pydantic.dataclasses import dataclass
 
 from src.embed.stored import encode, identity, unit
 from src.errors import EmbeddingError
-from src.ledger import Ledger, Payer
+from src.ledger import Ledger, Payer, Unanswered
 from src.llm.answers import read_object, read_usage
+from src.llm.client import BYTES_PER_TOKEN
 from src.llm.config import STRICT, Endpoint, Price
-from src.llm.connection import Connection, Failed
-from src.llm.limits import Budget
+from src.llm.connection import Connection
+from src.llm.tries import Failed
 from src.records import Encoded, Usage
 
 
@@ -40,9 +41,9 @@ class EndpointModel:
     batch: Annotated[int, Field(gt=0)] = 32
     price: Price | None = None
 
-    def encoder(self, *, ledger: Ledger, budget: Budget, cell_key: str) -> EndpointEncoder:
-        """Make its encoder; nothing is opened."""
-        return EndpointEncoder(self, ledger=ledger, budget=budget, cell_key=cell_key)
+    def encoder(self, *, ledger: Ledger, cell_key: str) -> EndpointEncoder:
+        """Make its encoder, with a connection of its own; nothing is opened."""
+        return EndpointEncoder(self, ledger=ledger, cell_key=cell_key)
 
 
 class EndpointEncoder:
@@ -53,8 +54,8 @@ class EndpointEncoder:
         model: EndpointModel,
         *,
         ledger: Ledger,
-        budget: Budget,
         cell_key: str,
+        sweep: str | None = None,
         connection: Connection | None = None,
     ) -> None:
         """Make an encoder; nothing is opened.
@@ -62,21 +63,16 @@ class EndpointEncoder:
         Args:
             model: the model, its endpoint included.
             ledger: every vector passes through it.
-            budget: shared by all roles.
             cell_key: the cell that pays.
+            sweep: the sweep it belongs to, if any.
             connection: shared with the other roles at this endpoint; None opens one of its own.
-
-        Raises:
-            ConfigError: money is limited and the model's price unknown.
         """
-        budget.require(model.price, "embedder")
         self.model = model
         self._ledger = ledger
-        self._budget = budget
         self._connection = connection or Connection(model.endpoint)
         fields = {"fields": model.endpoint.extra_body}
         self._space = identity(model.id, model.revision) | model.endpoint.identity | fields
-        self._payer = Payer(cell_key, "embedder", "embed", model.endpoint.name, self._cost)
+        self._payer = Payer(cell_key, "embedder", "embed", model.endpoint.name, self._cost, sweep=sweep)
 
     async def __aenter__(self) -> Self:
         await self._connection.__aenter__()
@@ -105,31 +101,38 @@ class EndpointEncoder:
             payer=self._payer,
             batch=self.model.batch,
             at_once=True,
+            most=_most,
         )
 
     async def _pay(self, texts: list[str]) -> Encoded:
         model = self.model
         body = {"model": model.id, "input": texts, **model.endpoint.extra_body}
         sizes = [len(text.encode()) for text in texts]
-        most = Usage(sum(sizes) + 2 * len(texts), 0)
         try:
             received = await self._connection.post(
-                "/embeddings", body, read_object, role="embedder", admit=self._budget.admit
+                "/embeddings", body, read_object, role="embedder", tokens=sum(sizes) // BYTES_PER_TOKEN
             )
         except Failed as failure:
-            if not failure.free:
-                self._budget.charge(Usage(None, 0), most, model.price)
-            raise EmbeddingError(f"No vectors from {model.id}: {failure}; run again to continue.") from failure
+            error = failure.stop or EmbeddingError(f"No vectors from {model.id}: {failure}; run again to continue.")
+            spent = Usage(0 if failure.free else None, 0)
+            raise Unanswered(error, usage=spent, attempts=failure.attempts) from failure
         total = read_usage(received.value).tokens_in
-        self._budget.charge(Usage(total, 0), most, model.price)
-        vectors = read_vectors(received.value, len(texts), model.dimension, f"Endpoint {model.endpoint.name}")
+        try:
+            vectors = read_vectors(received.value, len(texts), model.dimension, f"Endpoint {model.endpoint.name}")
+        except EmbeddingError as error:
+            raise Unanswered(error, usage=Usage(total, 0), attempts=received.attempts) from error
         if total is None:
-            return Encoded(vectors, np.full(len(texts), -1))
+            return Encoded(vectors, np.full(len(texts), -1), received.attempts)
         ends = [total * end // sum(sizes) for end in np.cumsum(sizes).tolist()]
-        return Encoded(vectors, np.diff(np.array(ends, dtype=np.int64), prepend=0))
+        return Encoded(vectors, np.diff(np.array(ends, dtype=np.int64), prepend=0), received.attempts)
 
     def _cost(self, usage: Usage) -> float | None:
         return self.model.price.cost(usage) if self.model.price else None
+
+
+def _most(texts: Sequence[str]) -> Usage:
+    """Most tokens that texts can have: one per byte, and two around each text."""
+    return Usage(sum(len(text.encode()) + 2 for text in texts), 0)
 
 
 def read_vectors(data: dict[str, Any], count: int, dimension: int | None, source: str) -> np.ndarray:

@@ -14,7 +14,6 @@ from pydantic.dataclasses import dataclass
 from src.embed.stored import encode, identity, unit
 from src.ledger import Ledger, Payer
 from src.llm.config import STRICT
-from src.llm.limits import Budget
 from src.records import Encoded
 
 BATCH = 256
@@ -27,7 +26,7 @@ class HashingModel:
     name: Annotated[str, Field(min_length=1)] = "hashing"
     dimension: Annotated[int, Field(gt=0)] = 1024
 
-    def encoder(self, *, ledger: Ledger, budget: Budget, cell_key: str) -> HashingEncoder:
+    def encoder(self, *, ledger: Ledger, cell_key: str) -> HashingEncoder:
         """Make its encoder; it spends nothing."""
         return HashingEncoder(self, ledger=ledger, cell_key=cell_key)
 

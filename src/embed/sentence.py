@@ -19,7 +19,6 @@ from src.embed.stored import encode, identity, unit
 from src.errors import ConfigError, DataMissing
 from src.ledger import Ledger, Payer
 from src.llm.config import STRICT
-from src.llm.limits import Budget
 from src.llm.weights import check_revision
 from src.records import Encoded
 
@@ -48,7 +47,7 @@ class SentenceModel:
     revision: str
     window: Annotated[int, Field(gt=2)] = 256
 
-    def encoder(self, *, ledger: Ledger, budget: Budget, cell_key: str) -> SentenceEncoder:
+    def encoder(self, *, ledger: Ledger, cell_key: str) -> SentenceEncoder:
         """Make its encoder; nothing is loaded, and it spends nothing."""
         return SentenceEncoder(self, ledger=ledger, cell_key=cell_key)
 

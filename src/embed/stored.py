@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from src.errors import EmbeddingError
 from src.ledger import Ledger, Payer
-from src.records import Encoded
+from src.records import Encoded, Usage
 from src.settle import settle
 
 Pay = Callable[[list[str]], Awaitable[Encoded]]
@@ -29,6 +30,7 @@ async def encode(
     payer: Payer,
     batch: int,
     at_once: bool,
+    most: Callable[[Sequence[str]], Usage] = lambda texts: Usage(0, 0),
 ) -> Encoded:
     """Take vectors from the ledger and pay for those that it lacks.
 
@@ -40,6 +42,7 @@ async def encode(
         payer: who pays.
         batch: texts that are paid for, and stored, together.
         at_once: whether batches run at the same time.
+        most: what texts can cost, for the budget; nothing on this machine.
 
     Raises:
         EmbeddingError: a text is blank, or `pay` gave vectors that are none.
@@ -49,7 +52,7 @@ async def encode(
             raise EmbeddingError(f"Text {number} of {len(texts)} is blank ({text[:20]!r}); a blank text has no vector.")
     distinct = list(dict.fromkeys(texts))
     chunks = [distinct[start : start + batch] for start in range(0, len(distinct), batch)] or [[]]
-    calls = (ledger.vectors(chunk, space, payer, pay) for chunk in chunks)
+    calls = (ledger.vectors(chunk, space, replace(payer, most=most(chunk)), pay) for chunk in chunks)
     parts = await settle(calls) if at_once else [await call for call in calls]
     row = {text: number for number, text in enumerate(distinct)}
     order = np.array([row[text] for text in texts], dtype=np.int64)

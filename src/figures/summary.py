@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, get_args
 
 from src.figures.captions import (
     CENSORED,
@@ -15,12 +15,13 @@ from src.figures.captions import (
     stop_words,
     subject_sentence,
 )
-from src.records import Metrics
+from src.records import Metrics, Role
 
 Spend = Mapping[str, Any]
 """What a cell cost over all its processes, as in `spend.json`; None is unknown, not zero.
 
-Read here: `tokens_spent`, `cost_usd`, and `roles`, a mapping of role to `tokens_in` and `tokens_out`.
+Read here: `tokens_spent`, `cost_usd`, `failed`, and `roles`, a mapping of role to `calls`, `failed`, `tokens_in`,
+`tokens_out` and `cost_usd`. Absent, as in a file that an earlier version left, is unknown too.
 """
 
 LONGEST_QUERY = 300
@@ -91,7 +92,8 @@ def rows(title: Title, metrics: Metrics, spend: Spend) -> list[Row]:
     }
     return [
         *(row for name, row in lines.items() if name in metrics and not (name == "tokens_judge" and free)),
-        Row("tokens spent", _count(spend, "tokens_spent"), _spent(spend)),
+        Row("tokens spent", *_bill([spend.get("tokens_spent")], spend, "over all runs of this cell")),
+        *(_role(role, spend["roles"][role]) for role in get_args(Role) if role in spend.get("roles", {})),
         *(Row(name.replace("_", " "), _count(metrics, name), ODDITIES[name]) for name in ODDITIES if metrics.get(name)),
     ]
 
@@ -145,14 +147,24 @@ def _audit_tokens(metrics: Metrics) -> str:
     return f"nominal, for duplicates under every setting of the sweep; {_count(metrics, 'tokens_audit')} for the audit"
 
 
-def _spent(spend: Spend) -> str:
-    words = []
-    for role, part in spend.get("roles", {}).items():
-        tokens = [part["tokens_in"], part["tokens_out"]]
-        words.append(f"{role} {'unknown' if None in tokens else f'{sum(tokens):,}'}")
-    cost = spend.get("cost_usd")
-    words.append("price unknown" if cost is None else f"${cost:,.4f}" if cost else "no charge")
-    return ", ".join(words)
+def _role(role: str, part: Mapping[str, Any]) -> Row:
+    """What one role took: its tokens, and beside them calls, tokens in and out, dollars and what failed."""
+    calls, tokens = part.get("calls"), [part.get("tokens_in"), part.get("tokens_out")]
+    words = [] if calls is None else [plural(calls, "call") if calls else "on this machine"]
+    if calls != 0 and None not in tokens:
+        words += [f"{tokens[0]:,} in", f"{tokens[1]:,} out"]
+    return Row(f"· {role}", *_bill(tokens, part, *words))
+
+
+def _bill(tokens: Sequence[int | None], part: Mapping[str, Any], *words: str) -> tuple[str, str]:
+    """The tokens; and words, what they cost in dollars, and how many attempts failed, if any did."""
+    known = [count for count in tokens if count is not None]
+    counted = len(known) == len(tokens)
+    cost, failed = part.get("cost_usd"), part.get("failed")
+    unknown = "price unknown" if counted else "cost unknown"
+    money = unknown if cost is None else f"${cost:,.4f}" if cost else "no charge"
+    said = ", ".join([*words, money, *([f"{plural(failed, 'attempt')} failed"] if failed else [])])
+    return f"{sum(known):,.0f}" if counted else "unknown", said
 
 
 def _turns(metrics: Metrics) -> str:

@@ -9,14 +9,16 @@ from typing import Any, Literal
 import polars as pl
 
 from src.figures.captions import percent, plural
+from src.figures.plans import PlanRow
 from src.records import Metrics
 
-Status = Literal["running", "ok", "kept", "failed"]
+Status = Literal["running", "ok", "kept", "failed", "planned"]
 STATUS = {
     "ok": "ok",
     "kept": "kept: done before, nothing asked",
     "failed": "failed",
     "running": "stopped before its end",
+    "planned": "planned: nothing asked",
 }
 COLUMNS = ("status", "raw", "unique", "valid", "accuracy", "95 %", "stop", "calls", "tokens", "USD")
 
@@ -31,6 +33,7 @@ class SweptCell:
         status: `running` while it is under way and after a kill; `kept` if it was done before.
         why: what stopped it, or cut it short; "" otherwise.
         metrics, spend: as of the cell; empty where there are none.
+        plan: what it can cost, where nothing else was asked for.
     """
 
     number: int
@@ -39,6 +42,7 @@ class SweptCell:
     why: str = ""
     metrics: Metrics = field(default_factory=dict)
     spend: dict[str, Any] = field(default_factory=dict)
+    plan: tuple[PlanRow, ...] | None = None
 
 
 def varied(cells: Sequence[SweptCell]) -> tuple[list[str], list[list[str]]]:

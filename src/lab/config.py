@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Protocol, cast
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass as config_dataclass
 from pydantic_core import ErrorDetails
@@ -25,15 +25,17 @@ from src.figures.drawings import Drawings
 from src.identity import Identity, identity
 from src.interfaces import Probe
 from src.judge import RulesJudge
-from src.ledger import Mode
+from src.ledger import Budgets, Mode
 from src.llm.config import STRICT, Endpoint, Model
-from src.llm.limits import Budget
 from src.llm.local import Embedded
+from src.llm.recorded import Recorded
+from src.recordings import read_recording, turns_of
 from src.records import Filled, Metrics, Tables
 from src.store import run_folder, slug, slug_of
 
 REHEARSAL = "rehearsal"
-LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder"}
+LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder", "recorded"}
+RECORDED = ("src.llm.recorded.Recorded", "src.strategies.recorded.Recorded")
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("kind", "name", "file", "endpoint")
 """Fields of a role that say who it is and where it is served; the rest describes the model."""
@@ -58,15 +60,15 @@ class Operation:
     dry: Annotated[bool, Field(strict=True)]
     debug: Annotated[bool, Field(strict=True)]
     ledger: LedgerPlace
-    budget: Budget
+    budget: Budgets
 
 
 @dataclass(frozen=True)
 class Parts:
     """The classes that the lab is built of, checked before anything is opened or written."""
 
-    model: Model
-    endpoint: Endpoint | Embedded
+    model: Model | Recorded
+    endpoint: Endpoint | Embedded | None
     judge: Model | RulesJudge
     judge_endpoint: Endpoint | Embedded | None
     embedder: SentenceModel | HashingModel | EndpointModel
@@ -93,7 +95,7 @@ class Cell:
 
 
 def read_cell(cfg: DictConfig) -> Cell:
-    """Resolve and check a composed configuration; nothing is opened or written.
+    """Resolve and check a composed configuration; nothing is opened or written, but a recording is read.
 
     Raises:
         ConfigError: a value is missing, unknown, of the wrong kind or out of range.
@@ -101,6 +103,8 @@ def read_cell(cfg: DictConfig) -> Cell:
     try:
         config = cast(dict[str, Any], OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True))
     except OmegaConfBaseException as error:
+        if missing := _missing(error):
+            raise ConfigError(f"{missing} is not set: give it, as {missing}=…") from None
         raise ConfigError(f"the configuration cannot be resolved: {_first_line(error)}") from error
     try:
         json.dumps(config, ensure_ascii=False).encode("utf-8")
@@ -116,6 +120,7 @@ def read_cell(cfg: DictConfig) -> Cell:
         if isinstance(config[name], dict) and "_target_" in config[name]:
             build(config[name], name)
     probe = build(config["probe"], "probe")
+    _take_recording(config)
     parts = _parts(config)
     for role in ("model", "judge"):
         config[role]["name"] = config[role].get("name") or slug_of(str(config[role].get("id")))
@@ -139,6 +144,28 @@ def read_cell(cfg: DictConfig) -> Cell:
     return Cell(config, names, ROOT / operation.run_dir if operation.run_dir else folder, operation, probe, parts)
 
 
+def _take_recording(config: dict[str, Any]) -> None:
+    """Where a file of answers stands in the model's place, name it after the file and make its hash the revision.
+
+    Raises:
+        ConfigError: only one of model and strategy is `recorded`; the file cannot be read or lacks the domain.
+    """
+    model, strategy = config["model"], config["strategy"]
+    recorded = (model["_target_"] == RECORDED[0], strategy["_target_"] == RECORDED[1])
+    if not any(recorded):
+        return
+    if not all(recorded):
+        raise ConfigError(
+            f"strategy={strategy['name']} with {'model=recorded' if recorded[0] else 'a model that can be asked'}: "
+            "model=recorded and strategy=recorded go together only, for answers that were collected elsewhere"
+        )
+    path = Path(model["file"])
+    recording = read_recording(path)
+    turns_of(recording.rows, build(config["domain"], "domain"), path)
+    model["name"] = model["name"] or slug_of(path.stem)
+    model["revision"] = f"sha256:{recording.sha256}"
+
+
 def _parts(config: Mapping[str, Any]) -> Parts:
     judge = config["judge"]
     llm = "id" in judge
@@ -148,7 +175,7 @@ def _parts(config: Mapping[str, Any]) -> Parts:
         raise ConfigError(f"judge.kind={judge.get('kind')!r} is not what this judge is: it is {kind!r}")
     return Parts(
         model=build(without(config["model"], *OURS), "model"),
-        endpoint=build(config["endpoint"], "endpoint"),
+        endpoint=build(config["endpoint"], "endpoint") if config["endpoint"] else None,
         judge=built,
         judge_endpoint=build(judge["endpoint"], "judge.endpoint") if llm else None,
         embedder=build(config["embedder"], "embedder"),
@@ -189,7 +216,11 @@ def title(cell: Cell) -> Title:
         domain=config["domain"]["name"],
         query=config["domain"]["query"],
         judge="rehearsed" if _at_rehearsal(config["judge"]) else config["judge"]["kind"],
-        subject="rehearsed" if _at_rehearsal(config) else "real",
+        subject="recorded"
+        if isinstance(cell.parts.model, Recorded)
+        else "rehearsed"
+        if _at_rehearsal(config)
+        else "real",
     )
 
 
@@ -201,6 +232,14 @@ def _at_rehearsal(node: Mapping[str, Any]) -> bool:
 def without(node: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """A configuration node without some of its fields."""
     return {key: value for key, value in node.items() if key not in names}
+
+
+def _missing(error: OmegaConfBaseException) -> str:
+    """The value that has to be given and is not, also where another one refers to it; "" for other faults."""
+    if isinstance(error, MissingMandatoryValue):
+        return str(error.full_key)
+    found = re.search(r"Missing mandatory value: (\S+)", str(error))
+    return found[1] if found else ""
 
 
 def _first_line(error: BaseException) -> str:

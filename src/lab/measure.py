@@ -8,25 +8,28 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from src.entries import Results, TrackedCell
-from src.errors import ConfigError
+from src.figures.plans import Compared
 from src.figures.summary import note
 from src.interfaces import Report
 from src.lab.config import ROOT, Cell, title, without
-from src.lab.roles import build_lab
+from src.lab.plan import compare, plan_cell
+from src.lab.roles import build_lab, check_budget
+from src.lab.stored import stored_extract
 from src.ledger import Ledger, Spend
 from src.records import Metrics, Tables
-from src.store import read_metrics, read_phase, read_spend, write_phase, write_spend
+from src.store import read_metrics, read_spend, write_phase, write_spend
 from src.tracking import finished, tracked
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run left; `failure` says why it was cut short by an error, "" otherwise."""
+    """What a run left; `failure` says why it was cut short by an error, "" otherwise; `facts` are beside its plan."""
 
     cell: Cell
     metrics: Metrics
     spend: dict[str, Any]
     failure: str
+    facts: tuple[Compared, ...] = ()
 
 
 async def measure(cell: Cell, ledger: Ledger, report: Report) -> tuple[Tables, Tables | None, Metrics]:
@@ -36,7 +39,7 @@ async def measure(cell: Cell, ledger: Ledger, report: Report) -> tuple[Tables, T
             extracted = await cell.probe.extract(lab)
             write_phase(cell.folder, "extract", cell.identity.extract, extracted)
         else:
-            extracted = _stored_extract(cell)
+            extracted = stored_extract(cell)
         if "process" not in cell.operation.phases:
             return extracted, None, cell.probe.summarise(extracted, None)
         processed = await cell.probe.process(lab, extracted)
@@ -51,6 +54,8 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
     Raises:
         FrontierError: what stopped it before there was a result; all answers obtained are in the ledger.
     """
+    check_budget(cell)
+    plan = plan_cell(cell)
     config, names, place = cell.config, cell.identity, cell.operation.ledger
     tracked_cell = TrackedCell(
         probe=config["probe"]["name"],
@@ -62,7 +67,7 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
         tags={"sweep": cell.operation.sweep} if cell.operation.sweep else {},
     )
     with (
-        Ledger(ROOT / place.path, place.mode) as ledger,
+        Ledger(ROOT / place.path, place.mode, cell.operation.budget) as ledger,
         tracked(tracked_cell, ROOT) as run,
     ):
         try:
@@ -76,7 +81,7 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
             drawings = cell.probe.draw(extracted, processed, metrics, words)
             results = Results(
                 metrics=metrics,
-                spend=without(spend, "roles"),
+                spend=without(spend, "roles") | _by_role(spend),
                 hit_rate=ledger.replayed / ledger.asked if ledger.asked else None,
                 curves=drawings.curves,
                 note=note(words, metrics, spend),
@@ -86,7 +91,8 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
             )
             run.log(results)
     stop = extracted["stop"].row(0, named=True)
-    return Outcome(cell, metrics, spend, stop["detail"] if stop["reason"] == "error" else "")
+    failure = stop["detail"] if stop["reason"] == "error" else ""
+    return Outcome(cell, metrics, spend, failure, compare(plan, metrics, spend))
 
 
 def kept(cell: Cell) -> Outcome | None:
@@ -97,25 +103,18 @@ def kept(cell: Cell) -> Outcome | None:
     operation, names = cell.operation, cell.identity
     if operation.phases != ("extract", "process") or operation.ledger.mode == "refresh":
         return None
+    outcome = done(cell)
+    if outcome and finished(cell.config["probe"]["name"], names.cell_key, ROOT, operation.sweep or ""):
+        return outcome
+    return None
+
+
+def done(cell: Cell) -> Outcome | None:
+    """What lies in the cell folder, if it is the whole result of this very cell."""
     config, metrics = read_metrics(cell.folder)
-    if config != names.process or metrics.get("stop_reason") in ("budget", "error"):
-        return None
-    if not finished(cell.config["probe"]["name"], names.cell_key, ROOT, operation.sweep or ""):
+    if config != cell.identity.process or metrics.get("stop_reason") in ("budget", "error"):
         return None
     return Outcome(cell, metrics, read_spend(cell.folder), "")
-
-
-def _stored_extract(cell: Cell) -> Tables:
-    """The extraction that lies in the cell folder, if it is this cell's."""
-    config, tables = read_phase(cell.folder, "extract")
-    if config != cell.identity.extract:
-        now = cell.identity.extract
-        changed = sorted(key for key in config.keys() | now.keys() if config.get(key) != now.get(key))
-        raise ConfigError(
-            f"{cell.folder} holds an extraction with another configuration of {', '.join(changed)}: "
-            "run phases=[extract,process], or give the values it was extracted with"
-        )
-    return tables
 
 
 def _spend(roles: Mapping[str, Spend], ledger: Ledger) -> dict[str, Any]:
@@ -126,8 +125,15 @@ def _spend(roles: Mapping[str, Spend], ledger: Ledger) -> dict[str, Any]:
     return {
         "tokens_spent": None if None in tokens else sum(tokens),
         "cost_usd": None if None in costs else sum(costs),
-        "attempts": sum(part["attempts"] for part in parts.values()),
+        **{name: sum(part[name] for part in parts.values()) for name in ("calls", "attempts", "failed")},
         "latency_s": round(sum(part["latency_s"] for part in parts.values()), 3),
         "replayed": ledger.replayed,
         "roles": parts,
     }
+
+
+def _by_role(spend: Mapping[str, Any]) -> dict[str, float]:
+    """What is known of the spend of each role, for runs to be compared by."""
+    names = ("calls", "failed", "tokens_in", "tokens_out", "cost_usd")
+    known = ((role, name, part[name]) for role, part in spend["roles"].items() for name in names)
+    return {f"{role}/{name}": value for role, name, value in known if value is not None}

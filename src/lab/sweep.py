@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from src.figures.sweeps import SweptCell
 from src.store import read_records, slug, write_record
 
@@ -65,4 +67,5 @@ def keep(folder: Path, cell: SweptCell) -> None:
 
 def records(folder: Path) -> list[SweptCell]:
     """The records of a sweep in the order of its grid."""
-    return [SweptCell(**{**row, "overrides": tuple(row["overrides"])}) for row in read_records(folder)]
+    cells = TypeAdapter(SweptCell)
+    return [cells.validate_python(row) for row in read_records(folder)]

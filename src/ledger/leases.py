@@ -14,7 +14,9 @@ from functools import cache
 import psutil
 
 from src.errors import FrontierError
+from src.ledger.budget import FREE
 from src.ledger.database import Database, put, rows_of
+from src.ledger.payments import Payer
 
 LIFETIME_S = 120.0
 
@@ -25,8 +27,9 @@ _SAME_START_S = 2.0
 class Leases:
     """Rows that say who is paying for a key right now.
 
-    On the owner's own host a lease holds for as long as the process lives, elsewhere until it expires. Nobody waits
-    while holding one, so there is no deadlock.
+    A row also says what the request can take at most: budgets reckon with it until the request is settled. On the
+    owner's own host a lease holds for as long as the process lives, elsewhere until it expires. Nobody waits while
+    holding one, so there is no deadlock.
     """
 
     def __init__(self, database: Database, *, lifetime_s: float = LIFETIME_S) -> None:
@@ -38,19 +41,34 @@ class Leases:
 
     def free(self, connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
         """Return the keys that nobody holds, in the order given."""
-        alive = cache(_alive)
-        held = {
-            row["key"]
-            for row in rows_of(connection, "leases", keys)
-            if (alive(row["pid"], row["started"]) if row["host"] == self._host else row["expires"] > time.time())
-        }
+        held = self._living(rows_of(connection, "leases", keys))
         return [key for key in keys if key not in held]
 
-    def take(self, connection: sqlite3.Connection, owner: str, keys: Sequence[str]) -> None:
-        """Hold free keys for an owner, a name used once."""
+    def take(self, connection: sqlite3.Connection, owner: str, keys: Sequence[str], payer: Payer) -> None:
+        """Hold free keys, which one request pays for, for an owner, a name used once."""
         lease = {"owner": owner, "host": self._host, "pid": self._pid, "started": self._started}
+        lease |= {"cell_key": payer.cell_key, "sweep": payer.sweep}
+        most = payer.reserve
         for key in keys:
-            put(connection, "leases", {"key": key, **lease, "expires": time.time() + self._lifetime_s})
+            counted = {"calls": most.calls, "tokens": most.tokens, "usd": float(most.usd)}
+            put(connection, "leases", {"key": key, **lease, "expires": time.time() + self._lifetime_s, **counted})
+            most = FREE  # one request, so only one of its rows counts
+
+    def bury(self, connection: sqlite3.Connection) -> None:
+        """Delete what dead owners hold against a budget."""
+        rows = connection.execute("SELECT * FROM leases WHERE calls > 0").fetchall()
+        living = self._living(rows)
+        dead = [(row["key"],) for row in rows if row["key"] not in living]
+        connection.executemany("DELETE FROM leases WHERE key = ?", dead)
+
+    def _living(self, rows: Sequence[sqlite3.Row]) -> set[str]:
+        """The keys of leases that still hold."""
+        alive = cache(_alive)
+        return {
+            row["key"]
+            for row in rows
+            if (alive(row["pid"], row["started"]) if row["host"] == self._host else row["expires"] > time.time())
+        }
 
     @asynccontextmanager
     async def renewed(self, owner: str) -> AsyncIterator[None]:

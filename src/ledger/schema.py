@@ -12,11 +12,10 @@ from typing import Literal
 from src.errors import ConfigError
 
 APPLICATION_ID = 0x4B464C47
-SCHEMA_VERSION = 1
 BUSY_S = 60.0
 
 # answers and vectors hold values, payments hold money: a value that is overwritten was still paid for twice.
-_SCHEMA = """
+_VERSION_1 = """
 CREATE TABLE answers (
     key TEXT PRIMARY KEY, sha256 TEXT NOT NULL, request TEXT NOT NULL, text TEXT NOT NULL, state TEXT NOT NULL,
     finish_reason TEXT, tokens_in INTEGER, tokens_out INTEGER, attempts INTEGER NOT NULL, latency_s REAL NOT NULL,
@@ -36,8 +35,45 @@ CREATE TABLE leases (
     expires REAL NOT NULL);
 CREATE INDEX leases_of_owner ON leases (owner);
 CREATE TABLE quarantine (
-    id INTEGER PRIMARY KEY, source TEXT NOT NULL, key TEXT NOT NULL, row TEXT NOT NULL, time REAL NOT NULL);
+    id INTEGER PRIMARY KEY, source TEXT NOT NULL, key TEXT NOT NULL, row TEXT NOT NULL, time REAL NOT NULL)
 """
+
+# A call of version 1: paid for at an endpoint, not surely for nothing.
+_CALLS = """(role <> 'embedder' OR endpoint NOT IN ('local', 'hashing'))
+    AND (answers > 0 OR COALESCE(tokens_in, 1) + COALESCE(tokens_out, 1) > 0)"""
+
+# What budgets count: a payment as it is charged, where usage may be unknown; `spent`, its sums, so that nobody has to
+# add up payments before every request; and what a request under way can still take. Local encoders cost no calls.
+_VERSION_2 = f"""
+ALTER TABLE payments ADD COLUMN sweep TEXT;
+ALTER TABLE payments ADD COLUMN calls INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE payments ADD COLUMN charged_tokens INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE payments ADD COLUMN charged_usd REAL NOT NULL DEFAULT 0;
+UPDATE payments SET
+    calls = {_CALLS},
+    charged_tokens = COALESCE(tokens_in, 0) + COALESCE(tokens_out, 0),
+    charged_usd = COALESCE(cost_usd, 0);
+CREATE TABLE spent (
+    scope TEXT NOT NULL, name TEXT NOT NULL, calls INTEGER NOT NULL, tokens INTEGER NOT NULL, usd REAL NOT NULL,
+    PRIMARY KEY (scope, name)) WITHOUT ROWID;
+INSERT INTO spent SELECT 'run', cell_key, SUM(calls), SUM(charged_tokens), SUM(charged_usd)
+    FROM payments GROUP BY cell_key;
+ALTER TABLE leases ADD COLUMN cell_key TEXT NOT NULL DEFAULT '';
+ALTER TABLE leases ADD COLUMN sweep TEXT;
+ALTER TABLE leases ADD COLUMN calls INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE leases ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE leases ADD COLUMN usd REAL NOT NULL DEFAULT 0;
+CREATE INDEX leases_of_cell ON leases (cell_key) WHERE calls > 0;
+CREATE INDEX leases_of_sweep ON leases (sweep) WHERE calls > 0 AND sweep IS NOT NULL
+"""
+
+_STEPS = (_VERSION_1, _VERSION_2)
+"""From nothing to version 1, and from each version to the next: the one way to make a file and to bring one up."""
+
+SCHEMA_VERSION = len(_STEPS)
+
+# A file of version 1 that is only read stays as it is, and is seen as if it had been brought up to date.
+_SEEN = {1: f"CREATE TEMP VIEW payments AS SELECT *, {_CALLS} AS calls FROM main.payments"}
 
 
 def journal_mode(version: tuple[int, ...]) -> Literal["TRUNCATE", "WAL"]:
@@ -46,7 +82,7 @@ def journal_mode(version: tuple[int, ...]) -> Literal["TRUNCATE", "WAL"]:
 
 
 def create(path: Path) -> sqlite3.Connection:
-    """Open the file for writing; make it, with its folder, if it is missing or empty.
+    """Open the file for writing; make it, with its folder, if it is missing or empty; bring an older one up to date.
 
     Raises:
         ConfigError: it belongs to another program, or to a newer version of this one.
@@ -54,11 +90,11 @@ def create(path: Path) -> sqlite3.Connection:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _connected(path, "rwc") as connection:
-        made = _recognise(connection, path)
+        version = _recognise(connection, path)
         _set_journal(connection, journal_mode(sqlite3.sqlite_version_info))
         connection.execute("PRAGMA synchronous = FULL")
-        if not made:
-            _make_tables(connection, path)
+        if version < SCHEMA_VERSION:
+            _bring_up(connection, path)
         return connection
 
 
@@ -71,24 +107,30 @@ def read(path: Path) -> sqlite3.Connection:
     if path.exists():
         # Not SQLite's own mode=ro: that cannot clear up after a writer that was killed in the middle of a commit.
         with _connected(path, "rw") as connection:
+            version = _recognise(connection, path)
+            connection.executescript(_SEEN.get(version, ""))
             connection.execute("PRAGMA query_only = ON")
-            if _recognise(connection, path):
+            if version:
                 return connection
             connection.close()
     with _connected(path, "memory") as connection:
-        connection.executescript(_SCHEMA)
+        _take_steps(connection, 0)
         return connection
 
 
-def _make_tables(connection: sqlite3.Connection, path: Path) -> None:
+def _bring_up(connection: sqlite3.Connection, path: Path) -> None:
     with connection:
         connection.execute("BEGIN IMMEDIATE")
-        # Of several processes that start at once, the first to hold the lock makes the tables.
-        if not _recognise(connection, path):
-            for statement in _SCHEMA.split(";"):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        # Of several processes that start at once, the first to hold the lock makes or changes the tables.
+        _take_steps(connection, _recognise(connection, path))
+
+
+def _take_steps(connection: sqlite3.Connection, version: int) -> None:
+    for step in _STEPS[version:]:
+        for statement in step.split(";"):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 @contextmanager
@@ -106,15 +148,15 @@ def _connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
         raise
 
 
-def _recognise(connection: sqlite3.Connection, path: Path) -> bool:
-    """Whether the file is a ledger of this version (False: it is empty)."""
-    # One statement reads one state: between two, another process may have made the tables.
+def _recognise(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema version of a ledger that this software can read; 0 is an empty file."""
+    # One statement reads one state: between two, another process may have made or changed the tables.
     application, version, tables = connection.execute(
         "SELECT application_id, user_version, (SELECT COUNT(*) FROM sqlite_master) "
         "FROM pragma_application_id, pragma_user_version"
     ).fetchone()
-    if application == APPLICATION_ID and version == SCHEMA_VERSION:
-        return True
+    if application == APPLICATION_ID and 0 < version <= SCHEMA_VERSION:
+        return int(version)
     if application == APPLICATION_ID:
         raise ConfigError(
             f"The ledger {path} has schema version {version}, this software reads {SCHEMA_VERSION}: "
@@ -122,7 +164,7 @@ def _recognise(connection: sqlite3.Connection, path: Path) -> bool:
         )
     if application or version or tables:
         raise ConfigError(f"{path} is a database of another program, not a ledger: choose another ledger.path.")
-    return False
+    return 0
 
 
 def _set_journal(connection: sqlite3.Connection, mode: str) -> None:

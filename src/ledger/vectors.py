@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from src.errors import FrontierError
 from src.ledger.database import put, sealed
 from src.ledger.keys import canonical, request_key
 from src.ledger.payments import Payer, put_payment
@@ -15,6 +16,22 @@ from src.records import Encoded, Usage
 
 Vector = tuple[np.ndarray, int]
 """A float32 vector of shape (d,) and the tokens it took, -1 where unknown."""
+
+
+class Unanswered(Exception):
+    """A request for vectors that was sent in vain: what it took, and what to raise once that is written down.
+
+    Attributes:
+        error: why there are no vectors.
+        usage: tokens; 0 and 0 if it surely cost nothing.
+        attempts: requests made, all of them failed unless it is the vectors that are wrong.
+    """
+
+    def __init__(self, error: FrontierError, *, usage: Usage, attempts: int) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.usage = usage
+        self.attempts = attempts
 
 
 @dataclass(frozen=True)
@@ -68,7 +85,8 @@ def put_vectors(
     fault = _fault(rows, counts, len(texts), dimension(connection, space))
     total = int(counts.sum()) if counts.shape == (len(texts),) and (counts >= 0).all() else None
     answers = 0 if fault else len(texts)
-    paid = put_payment(connection, space.key, payer, Usage(total, 0), answers=answers, attempts=1, latency_s=latency_s)
+    spent = {"answers": answers, "attempts": encoded.attempts}
+    paid = put_payment(connection, space.key, payer, Usage(total, 0), **spent, latency_s=latency_s)
     if fault:
         return {}, fault
     put(connection, "spaces", {"key": space.key, "identity": canonical(space.identity), "dimension": rows.shape[1]})

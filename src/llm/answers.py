@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from src.text.reasoning import strip_reasoning
 
 CUT = frozenset({"length", "max_tokens", "model_length"})
 """Finish reasons that mean: the answer was as long as it was allowed to be."""
+
+REASONING = ("reasoning_content", "reasoning")
+"""Where a message holds what was thought before the content, depending on the server."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +56,48 @@ def read_object(body: bytes) -> dict[str, Any]:
 
 
 def read_chat(body: bytes) -> Said:
-    """Read the body of a chat completion.
+    """Read the body of a chat completion; reasoning that comes beside the content is kept before it, tagged.
 
     Raises:
         Transient: it holds no answer.
     """
     data = read_object(body)
+    choice, finish = _choice(data, "message", dict)
+    message: dict[str, Any] = choice["message"]
+    text = _text(message.get("content"))
+    reasoning = next((message[name] for name in REASONING if isinstance(message.get(name), str) and message[name]), "")
+    if reasoning:
+        # No end of reasoning inside it: all of it was marked as such by the endpoint.
+        told = "<think>" + re.sub(r"(?<=[<\[◁])(?=[/|])", " ", reasoning)
+        text = told if finish in CUT and not text.strip() else f"{told}</think>\n{text}"
+    state, reason = _state(text, finish, message.get("refusal"))
+    return Said(text, state, finish, read_usage(data), reason)
+
+
+def read_completion(body: bytes) -> Said:
+    """Read the body of a completion without chat.
+
+    Raises:
+        Transient: it holds no answer.
+    """
+    data = read_object(body)
+    choice, finish = _choice(data, "text", str)
+    text: str = choice["text"]
+    state, reason = _state(text, finish, None)
+    return Said(text, state, finish, read_usage(data), reason)
+
+
+def _choice(data: dict[str, Any], holds: str, kind: type) -> tuple[dict[str, Any], str | None]:
+    """The first choice, which holds an answer, and its finish reason."""
     choices = data.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(choice, dict) or not isinstance(message, dict):
-        raise Transient(f"HTTP 200 without a choice that holds a message: choices is {short(json.dumps(choices))}")
+    if not isinstance(choice, dict) or not isinstance(choice.get(holds), kind):
+        raise Transient(f"HTTP 200 without a choice that holds a {holds}: choices is {short(json.dumps(choices))}")
     finish = choice.get("finish_reason")
     finish = finish if isinstance(finish, str) else None
     if choice.get("error") or finish == "error":
         raise Transient(f"HTTP 200 with an error in its choice: {short(json.dumps(choice.get('error')))}")
-    text = _text(message.get("content"))
-    state, reason = _state(text, finish, message.get("refusal"))
-    return Said(text, state, finish, read_usage(data), reason)
+    return choice, finish
 
 
 def read_usage(data: dict[str, Any]) -> Usage:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from src.errors import ContextExceeded
+from src.errors import ContextExceeded, EndpointError
 from src.ledger import Ledger, Payer, Reply, request_key
 from src.ledger.keys import clean
-from src.llm.answers import CUT, read_chat
+from src.llm.answers import CUT, read_chat, read_completion
 from src.llm.config import Endpoint, Model
-from src.llm.connection import Connection, Failed
+from src.llm.connection import Connection
 from src.llm.faults import ParameterRefused, model_key
-from src.llm.limits import Budget
 from src.llm.local import Embedded
+from src.llm.tries import Failed
 from src.records import Completion, Prompt, Role, Usage
 from src.text.reasoning import strip_reasoning
+
+TEMPLATE = 256
+"""Tokens that a server's chat template and default system prompt may add to the messages."""
+
+BYTES_PER_TOKEN = 3
+"""Of text, roughly, for the limit of tokens per minute."""
 
 CONTEXT = "context_exceeded"
 """Finish reason under which the ledger keeps that a prompt does not fit: a replay then stops where the run stopped."""
@@ -35,10 +42,10 @@ class ChatClient:
         endpoint: Endpoint | Embedded,
         *,
         ledger: Ledger,
-        budget: Budget,
         role: Role,
         seed: int,
         cell_key: str,
+        sweep: str | None = None,
         connection: Connection | None = None,
     ) -> None:
         """Make a client; nothing is opened.
@@ -47,24 +54,20 @@ class ChatClient:
             model: the model and its sampling.
             endpoint: where it is served.
             ledger: every answer passes through it.
-            budget: shared by all roles.
             role: subject, judge or writer.
             seed: of the run; part of the ledger key of answers that are sampled. A judge has none, so that its
                 verdicts serve every run.
             cell_key: the cell that pays.
+            sweep: the sweep it belongs to, if any.
             connection: shared with the other roles at this endpoint; None opens one of its own.
-
-        Raises:
-            ConfigError: money is limited and the model's price unknown.
         """
-        budget.require(model.price, model_key(role))
         self._model = model
         self._endpoint = endpoint
         self._ledger = ledger
-        self._budget = budget
         self._role: Role = role
         self._seed = seed
         self._cell_key = cell_key
+        self._sweep = sweep
         self._connection = connection or Connection(endpoint)
 
     async def __aenter__(self) -> Self:
@@ -104,49 +107,56 @@ class ChatClient:
     async def _answer(self, prompt: Prompt, draw: int, max_tokens: int, *, larger: bool = False) -> _Answer:
         model, endpoint = self._model, self._endpoint
         messages = [{"role": role, "content": clean(content)} for role, content in prompt.messages]
+        said: dict[str, object] = {"messages": messages}
+        if model.style == "completion":
+            said = {"prompt": "\n\n".join(message["content"] for message in messages)}
         fields = {**endpoint.extra_body, **model.sampling(max_tokens)}
         request: dict[str, object] = {
-            "kind": "chat",
+            "kind": model.style,
             **endpoint.identity,
             "model": model.id,
             "revision": model.revision,
-            "messages": messages,
+            **said,
             "fields": fields,
             "seeded": endpoint.seed,
             "draw": draw,
         }
         if model.temperature != 0 and self._role != "judge":
             request["seed"] = self._seed
-        body: dict[str, object] = {"model": model.id, "messages": messages, **fields}
+        body: dict[str, object] = {"model": model.id, **said, **fields}
         if endpoint.seed:
             body["seed"] = int(request_key(request)[:8], 16) >> 1  # 31 bits: what every server takes
 
-        async def pay() -> Reply:
-            return await self._pay(body, max_tokens, larger)
+        size = len(json.dumps(said, ensure_ascii=False).encode())
+        most = Usage(size + TEMPLATE, max_tokens)  # a token is a byte at least
+        stop: EndpointError | None = None
 
-        payer = Payer(self._cell_key, self._role, prompt.name, endpoint.name, self._cost)
+        async def pay() -> Reply:
+            nonlocal stop
+            try:
+                return await self._pay(body, size // BYTES_PER_TOKEN + max_tokens, larger)
+            except Failed as failure:
+                stop = failure.stop
+                return self._failed(failure, max_tokens)
+
+        payer = Payer(self._cell_key, self._role, prompt.name, endpoint.name, self._cost, most, self._sweep)
         key, reply, replayed = await self._ledger.answer(request, payer, pay)
+        if stop:  # now that the attempts before it are written down
+            raise stop
         if reply.finish_reason == CONTEXT and not larger:
             raise ContextExceeded(reply.reason)
         return _Answer(key, reply, replayed)
 
-    async def _pay(self, body: dict[str, object], max_tokens: int, larger: bool) -> Reply:
-        most = Usage(sum(len(str(part).encode()) for part in body.values()), max_tokens)
+    async def _pay(self, body: dict[str, object], tokens: int, larger: bool) -> Reply:
+        path, read = ("/chat/completions", read_chat) if "messages" in body else ("/completions", read_completion)
         try:
-            received = await self._connection.post(
-                "/chat/completions", body, read_chat, role=self._role, admit=self._budget.admit
-            )
+            received = await self._connection.post(path, body, read, role=self._role, tokens=tokens)
         except Failed as failure:
-            if not failure.free:
-                self._budget.charge(Usage(None, None), most, self._model.price)
-            return self._failed(failure, max_tokens)
-        except ParameterRefused as refusal:
-            if not larger:
+            if not larger or not isinstance(failure.stop, ParameterRefused):
                 raise
             # Twice the length is our idea; a server that does not allow it has answered the first request.
-            return Reply("", "empty", "length", Usage(0, 0), 1, 0.0, str(refusal))
+            return Reply("", "empty", "length", Usage(0, 0), failure.attempts, failure.latency_s, str(failure))
         said = received.value
-        self._budget.charge(said.usage, most, self._model.price)
         return Reply(
             said.text, said.state, said.finish_reason, said.usage, received.attempts, received.latency_s, said.reason
         )
@@ -163,6 +173,8 @@ class ChatClient:
             return Reply("", "empty", CONTEXT, *spent, reason)
         if failure.kind == "content":
             return Reply("", "refused", "content_filter", *spent, str(failure))
+        if failure.kind == "size":  # final: asked again it would be as long
+            return Reply("", "truncated", "oversize", *spent, str(failure))
         return Reply("", "error", None, *spent, str(failure))
 
     def _cost(self, usage: Usage) -> float | None:

@@ -20,7 +20,9 @@ from src.records import Usage
 
 # Inputs are kept out of messages: the value of a mistaken field may be a key.
 STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
-OURS = frozenset({"model", "messages", "input", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed"})
+OURS = frozenset({"model", "messages", "prompt", "input", "stream", "n", "temperature", "top_p", "seed"}) | frozenset(
+    {"max_tokens", "max_completion_tokens"}
+)
 
 
 def _variable(name: str) -> str:
@@ -84,6 +86,7 @@ class Model:
         top_p: None leaves it to the server.
         max_tokens: longest answer, in tokens.
         max_tokens_as: the field in which the endpoint expects max_tokens.
+        style: chat, or completion for a base model, which goes on from the text of the messages.
         price: None is unknown; a money budget is refused then.
         parameters: size in billions, for studies over size.
     """
@@ -94,6 +97,7 @@ class Model:
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     max_tokens: Annotated[int, Field(gt=0)] = 4096
     max_tokens_as: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    style: Literal["chat", "completion"] = "chat"
     price: Price | None = None
     parameters: Annotated[float, Field(gt=0)] | None = None
 
@@ -124,8 +128,12 @@ class Endpoint:
         base_url: address up to and including the version, as `https://api.openai.com/v1`.
         api_key_env: environment variable that holds the key; None for a server that wants none.
         timeout_s: seconds for one attempt.
-        attempts: attempts per request, the first included.
-        concurrency: requests under way at once, over all roles that share the connection.
+        attempts: attempts per request, the first included; those rejected with 429 are not counted.
+        deadline_s: seconds for one request, from its first attempt on.
+        concurrency: most requests under way at once, over all roles that share the connection; how many there are
+            is found out.
+        requests_per_minute, tokens_per_minute: limits that are known beforehand, spread evenly over the minute; a
+            request counts with all the tokens that its answer may have. None leaves it to what the endpoint rejects.
         extra_body: further fields of every request, part of every ledger key.
         seed: send a sampling seed, derived from the ledger key.
     """
@@ -135,7 +143,10 @@ class Endpoint:
     api_key_env: Annotated[str, AfterValidator(_variable)] | None = None
     timeout_s: Annotated[float, Field(gt=0)] = 120.0
     attempts: Annotated[int, Field(gt=0)] = 5
-    concurrency: Annotated[int, Field(gt=0)] = 8
+    deadline_s: Annotated[float, Field(gt=0)] = 900.0
+    concurrency: Annotated[int, Field(gt=0)] = 100
+    requests_per_minute: Annotated[float, Field(gt=0)] | None = None
+    tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
     extra_body: ExtraBody = Field(default_factory=dict)
     seed: bool = False
 

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Generic, Literal, Self, TypeVar
-from urllib.parse import urlsplit
+from typing import Generic, Self, TypeVar
 
-import aiohttp
-import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHttpClient, Omit
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import AsyncRetrying, retry_if_exception_type
 
 from src.errors import EndpointError
-from src.llm.config import Address, Endpoint
-from src.llm.faults import Asked, Declined, ParameterRefused, Transient, endpoint_key, outcome, short
+from src.llm.config import Endpoint
+from src.llm.faults import Declined, ParameterRefused, Transient, endpoint_key
 from src.llm.local import Embedded
+from src.llm.pace import Pace
+from src.llm.transport import Transport
+from src.llm.tries import Tries, spoken
 from src.records import Role
-
-LARGEST_BODY = 16 * 2**20
-"""Bytes of a response that are read: a thousand times a long answer, and enough for a batch of embeddings."""
-
-WAIT = wait_random_exponential(multiplier=0.2, max=10)
-"""Between attempts: a random time of up to 0.2 s, doubled with each attempt, ten seconds at most."""
 
 T = TypeVar("T")
 
@@ -48,49 +39,30 @@ class Received(Generic[T]):
     latency_s: float
 
 
-class Failed(Exception):
-    """A request was given up.
-
-    Attributes:
-        kind: `attempts` (used up), or why the endpoint declined: `context`, `content`, `request`.
-        attempts, latency_s: as in :class:`Received`.
-        free: surely nothing was billed.
-    """
-
-    def __init__(
-        self,
-        kind: Literal["attempts", "context", "content", "request"],
-        reason: str,
-        *,
-        attempts: int,
-        latency_s: float,
-        free: bool,
-    ) -> None:
-        super().__init__(reason)
-        self.kind = kind
-        self.attempts = attempts
-        self.latency_s = latency_s
-        self.free = free
-
-
 class Connection:
     """A connection to an endpoint: entered by everyone who uses it, closed when the last one leaves.
 
     Entering costs nothing. Key, server and network are needed by the first request only.
+
+    Attributes:
+        endpoint: what it connects to.
+        pace: how fast it sends; made anew when it is entered after everyone had left.
     """
 
     def __init__(self, endpoint: Endpoint | Embedded) -> None:
         self.endpoint = endpoint
+        self.pace = self._new_pace()
         self._users = 0
-        self._open: tuple[AsyncOpenAI, Address] | None = None
+        self._transport: Transport | None = None
         self._reached = False
         self._unusable: EndpointError | None = None
 
     async def __aenter__(self) -> Self:
         if self._users == 0:  # made here because they belong to the running event loop
             self._resources = AsyncExitStack()
-            self._slots = asyncio.Semaphore(self.endpoint.concurrency)
+            self.pace = self._new_pace()
             self._opening = asyncio.Lock()
+            self._stopped = asyncio.Event()
         self._users += 1
         return self
 
@@ -99,173 +71,140 @@ class Connection:
     ) -> None:
         self._users -= 1
         if self._users == 0:
-            self._open = self._unusable = None
+            self._transport = self._unusable = None
             await self._resources.aclose()
 
     async def post(
-        self,
-        path: str,
-        body: Mapping[str, object],
-        read: Callable[[bytes], T],
-        *,
-        role: Role,
-        admit: Callable[[], None],
+        self, path: str, body: Mapping[str, object], read: Callable[[bytes], T], *, role: Role, tokens: int
     ) -> Received[T]:
         """Send a request until it is answered or given up.
 
+        Rejections with 429 are waited out until the deadline; other faults that may pass also count as attempts.
+
         Args:
-            path: "/chat/completions" or "/embeddings".
+            path: "/chat/completions", "/completions" or "/embeddings".
             body: the JSON body; its `model` is named in messages.
             read: reads the response's body; raises Transient if it holds no answer.
             role: who asks, for messages.
-            admit: called once, before the first attempt and when a slot is free; may refuse.
+            tokens: what the request can take, for the limit of tokens per minute.
 
         Raises:
-            Failed: attempts used up, or the endpoint declined.
-            EndpointError: the endpoint cannot be used at all.
+            Failed: attempts used up, the deadline passed, the endpoint declined, or it cannot be used at all.
+            EndpointError: it could not be used before this request was sent.
             ConfigError: the variable that holds the key is not set.
             DataMissing: the embedded model cannot be loaded.
         """
         if self._users == 0:
             raise RuntimeError("a live request needs its connection entered: use `async with`")
-        attempts, latency_s, free = 0, 0.0, True
+        tries = Tries(self.endpoint.attempts, self.endpoint.deadline_s)
 
         async def attempt() -> T:
-            nonlocal attempts, latency_s, free
-            async with self._slots:  # held during an attempt, not during the wait for the next one
+            try:
+                async with asyncio.timeout(tries.left_s() if tries.fault else None):
+                    ticket = await self.pace.enter(tokens, again=tries.fault is not None)
+            except TimeoutError:
+                assert tries.fault is not None
+                raise tries.fault from None  # the deadline passed while it waited for its turn
+            try:  # the turn is held during an attempt, not during the wait for the next one
                 if self._unusable:  # found out meanwhile, by a request that was sent before this one
                     raise self._unusable
-                if attempts == 0:
-                    admit()
-                client, address = await self._opened(role)
-                attempts += 1
-                start = time.perf_counter()
-                try:
-                    return read(await self._send(client, address, path, body, role))
-                except Transient as fault:
-                    free = free and fault.free
-                    raise
-                finally:
-                    latency_s += time.perf_counter() - start
+                return await self._try(ticket, tries, path, body, read, role)
+            finally:
+                self.pace.leave()
 
         retrying = AsyncRetrying(
-            stop=stop_after_attempt(self.endpoint.attempts),
-            wait=WAIT,
+            stop=tries.stop,
+            wait=tries.wait,
             retry=retry_if_exception_type(Transient),
+            sleep=self._sleep,
             reraise=True,
         )
         try:
             value: T = await retrying(attempt)
         except Transient as fault:
-            many = f"{attempts} attempt{'s' if attempts > 1 else ''}"
-            if fault.unreachable and not self._reached:
-                raise EndpointError(
-                    f"Endpoint {self.endpoint.name} cannot be reached ({fault}; {many}): start its server, or correct "
-                    f"{endpoint_key(role)}.base_url."
-                ) from None
-            reason = f"endpoint {self.endpoint.name}: {fault} ({many})"
-            raise Failed("attempts", reason, attempts=attempts, latency_s=latency_s, free=free) from None
-        except ParameterRefused:
-            raise  # about this request's length, perhaps; another one may be served
-        except EndpointError as fault:
-            self._unusable = fault
-            raise
+            many = f"{tries.attempts} attempt{'s' if tries.attempts > 1 else ''}"
+            if tries.goes_on(fault):
+                many += f" until {endpoint_key(role)}.deadline_s={self.endpoint.deadline_s:g} had passed"
+            if not fault.unreachable or self._reached:
+                raise tries.failed("attempts", f"{self._called}: {fault} ({many})") from None
+            stop = EndpointError(
+                f"Endpoint {self.endpoint.name} cannot be reached ({fault}; {many}): start its server, or correct "
+                f"{endpoint_key(role)}.base_url."
+            )
+            self._stop(stop)
+            raise tries.failed("stop", str(stop), stop) from None
         except Declined as fault:
-            reason, free = f"endpoint {self.endpoint.name}: {fault}", free and fault.free
-            raise Failed(fault.kind, reason, attempts=attempts, latency_s=latency_s, free=free) from None
-        return Received(value, attempts, latency_s)
+            tries.free = tries.free and fault.free
+            raise tries.failed(fault.kind, f"{self._called}: {fault}") from None
+        except EndpointError as fault:
+            if not isinstance(fault, ParameterRefused):  # that is about this request's length, perhaps
+                self._stop(fault)
+            if tries.attempts == 0:
+                raise
+            raise tries.failed("stop", str(fault), fault) from None
+        return Received(value, tries.attempts, tries.latency_s)
 
-    async def _opened(self, role: Role) -> tuple[AsyncOpenAI, Address]:
-        async with self._opening:
-            if self._open is None:
-                address = await self._resources.enter_async_context(self.endpoint.serve(endpoint_key(role)))
-                plain = address.base_url.startswith("http:")
-                http = DefaultAioHttpClient(
-                    event_hooks={"response": [_limit_size]},
-                    trust_env=not _loopback(address.base_url),  # no proxy stands before this machine itself
-                    verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,  # reading certificates is slow
-                )
-                client = AsyncOpenAI(
-                    base_url=address.base_url,
-                    api_key=address.api_key or "none",
-                    timeout=None,  # per read; ours is per attempt
-                    max_retries=0,  # one loop of retries, ours
-                    http_client=http,
-                )
-                self._open = await self._resources.enter_async_context(client), address
-            return self._open
-
-    async def _send(
-        self, client: AsyncOpenAI, address: Address, path: str, body: Mapping[str, object], role: Role
-    ) -> bytes:
-        """Make one attempt.
-
-        Raises:
-            Transient, Declined, EndpointError: as :func:`src.llm.faults.outcome`.
-        """
-        headers = {} if address.api_key else {"Authorization": Omit()}
+    async def _try(
+        self,
+        ticket: int,
+        tries: Tries,
+        path: str,
+        body: Mapping[str, object],
+        read: Callable[[bytes], T],
+        role: Role,
+    ) -> T:
+        transport = await self._opened(role)
+        start = tries.begin()
         try:
-            async with asyncio.timeout(self.endpoint.timeout_s):  # the client's own limit is per read
-                response = await client.post(
-                    path, cast_to=httpx2.Response, body=dict(body), options={"headers": headers}
-                )
-        except APIStatusError as error:
-            self._reached = True
-            text = error.response.text
-            where = (self.endpoint.name, address.base_url, self.endpoint.api_key_env)
-            asked = Asked(role, str(body["model"]), *where, body.keys())
-            # `from None`: the cause holds what the server said, which may repeat the key.
-            raise outcome(error.status_code, _without(text, address.api_key), asked) from None
-        except TimeoutError:
-            raise Transient(f"no answer from {address.base_url} within {self.endpoint.timeout_s:g} s") from None
-        except (APIConnectionError, httpx2.HTTPError, aiohttp.ClientError) as error:
-            causes = list(_chain(error))
-            unreachable = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in causes)
-            reason = short(f"{address.base_url}: {causes[-1] or type(causes[-1]).__name__}")
-            raise Transient(_without(reason, address.api_key), free=unreachable, unreachable=unreachable) from None
-        self._reached = True
-        secret = (address.api_key or "").encode()
-        return response.content.replace(secret, b"***") if secret else response.content
+            value = read(await transport.send(path, body, role, min(self.endpoint.timeout_s, tries.left_s())))
+        except Transient as fault:
+            tries.note(fault)
+            if fault.throttled:
+                self.pace.throttled(ticket)
+            elif transport.reached or not fault.unreachable:
+                self.pace.faulted()
+            if fault.wait_s is not None and fault.wait_s > tries.left_s() and tries.goes_on(fault):
+                raise EndpointError(
+                    f"Endpoint {self.endpoint.name} asks to wait {spoken(fault.wait_s)} ({fault}), longer than this "
+                    f"request may take ({endpoint_key(role)}.deadline_s={self.endpoint.deadline_s:g}); run again "
+                    "later, or raise it: what is done is saved."
+                ) from None
+            raise
+        except (Declined, ParameterRefused):
+            self.pace.answered(ticket)
+            raise
+        else:
+            self.pace.answered(ticket)
+            return value
+        finally:
+            self._reached = self._reached or transport.reached
+            tries.latency_s += time.monotonic() - start
 
+    async def _opened(self, role: Role) -> Transport:
+        async with self._opening:
+            if self._transport is None:
+                key = endpoint_key(role)
+                address = await self._resources.enter_async_context(self.endpoint.serve(key))
+                transport = Transport(self.endpoint.name, self.endpoint.api_key_env, address)
+                self._transport = await self._resources.enter_async_context(transport)
+            return self._transport
 
-class _Limited(httpx2.AsyncByteStream):
-    """A response body that ends in a failure instead of filling the memory."""
+    async def _sleep(self, seconds: float) -> None:
+        """Wait for the next attempt, unless there is none any more."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopped.wait()
 
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
+    def _stop(self, fault: EndpointError) -> None:
+        """Let whoever waits find out that nothing can be sent any more."""
+        self._unusable = self._unusable or fault
+        self._stopped.set()
+        self.pace.stop()
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in self._stream:
-            size += len(chunk)
-            if size > LARGEST_BODY:
-                # Asked again it would be as long, and might be billed again.
-                raise Declined("request", f"the response is longer than {LARGEST_BODY >> 20} MiB", free=False)
-            yield chunk
+    @property
+    def _called(self) -> str:
+        return f"endpoint {self.endpoint.name}"
 
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-async def _limit_size(response: httpx2.Response) -> None:
-    assert isinstance(response.stream, httpx2.AsyncByteStream)
-    response.stream = _Limited(response.stream)
-
-
-def _loopback(base_url: str) -> bool:
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    chain = [error]
-    while cause := chain[-1].__cause__ or chain[-1].__context__:
-        chain.append(cause)
-    return chain
-
-
-def _without(text: str, secret: str | None) -> str:
-    return text.replace(secret, "***") if secret else text
+    def _new_pace(self) -> Pace:
+        served = self.endpoint
+        return Pace(served.concurrency, served.requests_per_minute, served.tokens_per_minute)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Literal
 
 from src.errors import EndpointError
 from src.records import Role
 
 LONGEST_REASON = 300
-NAMELESS = frozenset({"model", "messages", "input"})
+NAMELESS = frozenset({"model", "messages", "prompt", "input"})
 """Fields that every error may mention without being about them."""
 
 _CONTEXT = re.compile(
@@ -27,6 +30,11 @@ _NO_MODEL = re.compile(
     r"|\bmodel\b.{0,120}(not found|does not exist|doesn't exist|not a valid|not exist|not available|unknown)",
     re.IGNORECASE | re.DOTALL,
 )
+_STYLE = re.compile(
+    r"(?P<completion>not a chat model|(does not|doesn't) support chat|did you mean to use v1/completions|chat template)"
+    r"|this is a chat model|did you mean to use v1/chat",
+    re.IGNORECASE,
+)
 _NO_CREDIT = re.compile(
     r"insufficient_quota|insufficient (credit|balance|funds)|exceeded your current quota", re.IGNORECASE
 )
@@ -38,23 +46,38 @@ class Transient(Exception):
     Attributes:
         free: surely nothing was billed.
         unreachable: nobody listens at the address.
+        throttled: there were too many requests; the request itself is good.
+        wait_s: seconds after which the endpoint wants to be asked again; None if it did not say.
     """
 
-    def __init__(self, reason: str, *, free: bool = False, unreachable: bool = False) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        free: bool = False,
+        unreachable: bool = False,
+        throttled: bool = False,
+        wait_s: float | None = None,
+    ) -> None:
         super().__init__(reason)
         self.free = free
         self.unreachable = unreachable
+        self.throttled = throttled
+        self.wait_s = wait_s
 
 
 class Declined(Exception):
     """The endpoint works but will not serve this request, however often it is asked.
 
     Attributes:
-        kind: `context` (does not fit), `content` (a filter), `request` (anything else).
+        kind: `context` (does not fit), `content` (a filter), `size` (more is sent than is taken), `request` (anything
+            else).
         free: surely nothing was billed.
     """
 
-    def __init__(self, kind: Literal["context", "content", "request"], reason: str, *, free: bool = True) -> None:
+    def __init__(
+        self, kind: Literal["context", "content", "size", "request"], reason: str, *, free: bool = True
+    ) -> None:
         super().__init__(reason)
         self.kind = kind
         self.free = free
@@ -100,13 +123,47 @@ def short(text: str) -> str:
     return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"
 
 
-def outcome(status: int, body: str, asked: Asked) -> Transient | Declined | EndpointError:
+def wait_asked(headers: Mapping[str, str]) -> float | None:
+    """Read how many seconds a response asks to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date.
+
+    Args:
+        headers: of the response; names in any case where the mapping allows it, otherwise in lower case.
+
+    Returns:
+        Seconds, 0 or more; 0 for what cannot be read; None if nothing is asked.
+    """
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        if (value := headers.get(name)) is not None:
+            try:
+                seconds = float(value) / unit
+            except ValueError:
+                seconds = _until(value, headers.get("date"))
+            return 0.0 if math.isnan(seconds) else max(seconds, 0.0)
+    return None
+
+
+def _until(moment: str, now: str | None) -> float:
+    """Seconds between two HTTP dates, by the clock of the server where it told its time."""
+    try:
+        then = parsedate_to_datetime(moment)
+    except ValueError:
+        return 0.0
+    try:
+        start = parsedate_to_datetime(now or "")
+    except ValueError:
+        start = datetime.now(UTC)
+    # A date without a zone is one in UTC.
+    return (then.replace(tzinfo=then.tzinfo or UTC) - start.replace(tzinfo=start.tzinfo or UTC)).total_seconds()
+
+
+def outcome(status: int, body: str, asked: Asked, wait_s: float | None = None) -> Transient | Declined | EndpointError:
     """Name what an HTTP status other than 2xx means.
 
     Args:
         status: HTTP status.
         body: the response's text, with secrets already taken out.
         asked: the request.
+        wait_s: what :func:`wait_asked` read from its headers.
     """
     message, code, parameter = _said(body)
     said = short(f"HTTP {status}: {message}")
@@ -120,7 +177,8 @@ def outcome(status: int, body: str, asked: Asked) -> Transient | Declined | Endp
             "another endpoint, then run again: what is done is saved."
         )
     if status in (408, 409, 425, 429) or status >= 500:
-        return Transient(said, free=status not in (408, 504, 524))  # given up by a proxy, perhaps answered behind it
+        free = status not in (408, 504, 524)  # given up by a proxy, perhaps answered behind it
+        return Transient(said, free=free, throttled=status == 429, wait_s=wait_s)
     if status == 401:
         remedy = f"put a valid key into {asked.api_key_env}" if asked.api_key_env else "name the variable that holds it"
         return EndpointError(f"{where} did not accept {key} ({said}); {remedy} ({endpoint}.api_key_env).")
@@ -133,7 +191,11 @@ def outcome(status: int, body: str, asked: Asked) -> Transient | Declined | Endp
             f"{where} does not allow {key} to use {asked.model!r} ({said}); check the account's rights, "
             f"or change {model}.id or {endpoint}.api_key_env."
         )
+    if style := _STYLE.search(text):
+        other = "completion" if style["completion"] else "chat"
+        return EndpointError(f"{where} does not chat with {asked.model!r} ({said}); set {model}.style={other}.")
     # A parameter that the error names as such beats what its words may seem to say.
+    parameter = re.split(r"[.\[]", parameter, maxsplit=1)[0]
     named = parameter if parameter in asked.fields and parameter not in NAMELESS else ""
     if not named and (status == 404 or _NO_MODEL.search(text)):
         return EndpointError(
@@ -171,4 +233,6 @@ def _remedy(named: str, message: str, model: str, endpoint: str) -> str:
         return f"{model}.max_tokens lower, or {model}.max_tokens_as={other}"
     if named in ("temperature", "top_p"):
         return f"{model}.{named}=null"
-    return f"{endpoint}.seed=false" if named == "seed" else f"{endpoint}.extra_body without {named}"
+    if named == "seed":
+        return f"{endpoint}.seed=false"
+    return f"{endpoint}.extra_body.{named} to what it takes, or {endpoint}.extra_body without {named}"

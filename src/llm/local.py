@@ -36,6 +36,7 @@ class Embedded:
             makes it part of every ledger key.
         timeout_s: seconds for one attempt, waiting for the slot included.
         attempts: attempts per request.
+        deadline_s: seconds for one request, from its first attempt on.
         concurrency: requests handed to the server at once; its one slot serves them in turn.
         debug: let the server's log through to stderr.
     """
@@ -47,6 +48,7 @@ class Embedded:
     threads: Annotated[int, Field(gt=0)] = 2
     timeout_s: Annotated[float, Field(gt=0)] = 600.0
     attempts: Annotated[int, Field(gt=0)] = 2
+    deadline_s: Annotated[float, Field(gt=0)] = 1800.0
     concurrency: Annotated[int, Field(gt=0)] = 1
     debug: bool = False
 
@@ -58,6 +60,14 @@ class Embedded:
     def extra_body(self) -> dict[str, JsonValue]:
         """Fields sent with every request."""
         return {"cache_prompt": False}
+
+    @property
+    def requests_per_minute(self) -> None:
+        """As fast as it can."""
+
+    @property
+    def tokens_per_minute(self) -> None:
+        """As fast as it can."""
 
     @property
     def seed(self) -> bool:

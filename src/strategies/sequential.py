@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from src.interfaces import Ask
-from src.records import Domain, Point, Request, Turn
+from src.records import Calls, Domain, Point, Request, Turn
 from src.text.reasoning import strip_reasoning
 
 
@@ -26,3 +26,7 @@ class Sequential:
             yield Turn(answers)
             history.append(strip_reasoning(answers[0].completion.text))
             answers = await ask([Request("sequential.more", {"query": domain.query, "history": tuple(history)})])
+
+    def calls(self, turn: int) -> Calls:
+        """What turn `turn` asks for: all earlier answers are shown."""
+        return Calls(1, 1, 1, answers=1, shown=turn - 1)

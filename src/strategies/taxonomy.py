@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Sequence
+from math import prod
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
@@ -11,7 +12,8 @@ from pydantic.dataclasses import dataclass
 
 from src.errors import ConfigError
 from src.interfaces import Ask
-from src.records import Answer, Domain, Point, Request, Turn
+from src.records import Answer, Calls, Domain, Point, Request, Turn
+from src.strategies.naming import Names, Wanted, ask_names, shortfall
 from src.text.lists import parse_names
 from src.text.reasoning import strip_reasoning
 
@@ -37,12 +39,34 @@ class Taxonomy:
 
     async def propose(self, domain: Domain, ask: Ask) -> AsyncGenerator[Turn, Sequence[Point]]:
         """Yield an answer per leaf each turn (for two widths: 1 + W1 + W1·W2 calls in turn 1, then W1·W2)."""
-        leaves, shortfall = await self._grow(domain, ask)
+        leaves, missing = await self._grow(domain, ask)
         pool: Sequence[Point] = ()
         while True:
             answers = await ask([_mine(domain, leaf, branch, pool) for branch, leaf in leaves.items()])
-            pool = yield Turn(answers, shortfall)
-            shortfall = 0
+            pool = yield Turn(answers, missing)
+            missing = 0
+
+    def calls(self, turn: int) -> Calls:
+        """What turn `turn` asks for: at least the one node that is left when no child is named."""
+        nodes = [prod(self.widths[:depth]) for depth in range(len(self.widths))]
+        leaves = prod(self.widths)
+        mined = Calls(
+            least=1,
+            asked=leaves,
+            most=leaves,
+            answers=leaves,
+            shown=leaves * (turn - 1),
+            names=leaves * 2 * len(self.widths),
+        )
+        if turn > 1:
+            return mined
+        return Calls(
+            least=min(3, leaves + sum(nodes)),  # a lone child that is named needs no second ask
+            asked=leaves + sum(nodes),
+            most=leaves + 2 * sum(nodes),
+            answers=leaves,
+            names=mined.names + 2 * sum(nodes) * (2 * len(self.widths) + max(self.widths)),
+        )
 
     async def _grow(self, domain: Domain, ask: Ask) -> tuple[dict[str, Path], int]:
         """Build the tree level by level; returns the leaves by branch and the children asked for in vain.
@@ -50,11 +74,13 @@ class Taxonomy:
         A node without any child is mined as a leaf itself, so that nothing the model offered is lost.
         """
         level: dict[str, Path] = {"": ()}
-        shortfall = 0
+        missing = 0
         for depth, width in enumerate(self.widths):
             grown = [path for path in level.values() if len(path) == depth]  # a shorter one had no children
-            children = dict(zip(grown, await _children(domain, grown, width, ask), strict=True))
-            shortfall += sum(width - len(names) for names in children.values())
+            wanted = [_wanted(domain, path, width) for path in grown]
+            found = await ask_names(wanted, ask, _names, first="taxonomy.children", missing="taxonomy.missing")
+            children = dict(zip(grown, found, strict=True))
+            missing += shortfall(wanted, found)
             below: dict[str, Path] = {}
             for branch, path in level.items():  # in tree order, which is the order of branches everywhere
                 names = children.get(path, ())
@@ -63,7 +89,7 @@ class Taxonomy:
                 if not names:
                     below[branch] = path
             level = below
-        return level, shortfall
+        return level, missing
 
 
 def _mine(domain: Domain, leaf: Path, branch: str, pool: Sequence[Point]) -> Request:
@@ -74,32 +100,11 @@ def _mine(domain: Domain, leaf: Path, branch: str, pool: Sequence[Point]) -> Req
     return Request("taxonomy.mine_more", {**values, "points": own}, branch)
 
 
-async def _children(domain: Domain, paths: Sequence[Path], width: int, ask: Ask) -> list[tuple[str, ...]]:
-    """Ask for the children of every node, and once more where some are missing; at most `width` each."""
-    first = await ask(
-        [Request("taxonomy.children", {"query": domain.query, "path": path, "count": width}) for path in paths]
-    )
-    names = [_names(answer, domain, path)[:width] for answer, path in zip(first, paths, strict=True)]
-    short = [i for i, found in enumerate(names) if len(found) < width]
-    again = await ask(
-        [
-            Request(
-                "taxonomy.missing",
-                {"query": domain.query, "path": paths[i], "count": width - len(names[i]), "have": names[i]},
-            )
-            for i in short
-        ]
-    )
-    for i, answer in zip(short, again, strict=True):
-        known = {name.casefold() for name in names[i]}
-        new = tuple(name for name in _names(answer, domain, paths[i]) if name.casefold() not in known)
-        names[i] = (names[i] + new)[:width]
-    return names
+def _wanted(domain: Domain, path: Path, width: int) -> Wanted:
+    """Children of a node; its own name or that of what it belongs to is none."""
+    return Wanted({"query": domain.query, "path": path}, width, not_these=(domain.query, *path))
 
 
-def _names(answer: Answer, domain: Domain, path: Path) -> tuple[str, ...]:
-    """Names in answer order; a node's own name or that of what it belongs to is not a child."""
-    above = {name.casefold() for name in (domain.query, *path)}
+def _names(answer: Answer) -> Names:
     text = strip_reasoning(answer.completion.text)
-    names = parse_names(text, truncated=answer.completion.state == "truncated")
-    return tuple(name for name in names if name.casefold() not in above)
+    return parse_names(text, truncated=answer.completion.state == "truncated")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from src.text.chatter import is_meta
@@ -41,6 +42,9 @@ class ListAnswer:
     unlisted: bool
     cut: str | None
 
+
+LONGEST_NAME = 120
+"""Characters of a name; the prompts that show it stay as short as a plan says."""
 
 _JSON_LIST = re.compile(r'\s*(?:```\w*\s*)?(?:\{\s*"[^"\n]*"\s*:\s*)?\[\s*(?=")')
 _JSON_COMMA = re.compile(r"\s*,\s*")
@@ -76,6 +80,34 @@ def parse_names(text: str, *, truncated: bool) -> tuple[str, ...]:
     Names are the top of a list (the children, if a lone item introduces them); without a list, the short plain lines.
     Case and width do not make a name distinct.
     """
+    names: dict[str, str] = {}
+    for line in _top(text, truncated, _may_be_name):
+        name = _name(line)
+        if name and len(name.split()) <= 12 and len(name) <= LONGEST_NAME:  # longer ones are sentences
+            names.setdefault(name_key(name), name)
+    return tuple(names.values())
+
+
+def parse_sentences(text: str, *, truncated: bool) -> tuple[str, ...]:
+    """Read sentences that each describe something, such as a kind of expert, in answer order.
+
+    They are the top of a list, or without one the plain lines; two are one if they start with the same name.
+    """
+    found: dict[str, str] = {}
+    for line in _top(text, truncated, _may_be_sentence):
+        sentence = _NUMBERING.sub("", _MARKUP.sub("", line), count=1).strip()
+        if sentence:
+            found.setdefault(name_key(sentence), sentence)
+    return tuple(found.values())
+
+
+def name_key(line: str) -> str:
+    """What two lines have in common that name the same: case, width, spaces and a description do not count."""
+    return " ".join(unicodedata.normalize("NFKC", _name(line) or line).casefold().split())
+
+
+def _top(text: str, truncated: bool, may_be: Callable[[str], bool]) -> list[str]:
+    """The top items of a list (the children of a lone one); without a list, the plain lines that may be items."""
     answer = parse_list(text, truncated=truncated)
     listed = [item.text for item in answer.items]
     parents = set(listed)
@@ -84,14 +116,13 @@ def parse_names(text: str, *, truncated: bool) -> tuple[str, ...]:
         top = listed[1:]
     if answer.unlisted:
         lines = text.split("\n")[: -1 if truncated else None]
-        top = [line.strip() for line in lines if _may_be_name(line.strip())]
+        top = [line.strip() for line in lines if may_be(line.strip())]
         top = top if len(top) > 1 else []  # a lone line is a remark
-    names: dict[str, str] = {}
-    for line in top:
-        name = _DESCRIPTION.sub("", _NUMBERING.sub("", _MARKUP.sub("", line), count=1)).strip(" \t\"'“”«».,;:：。，；")
-        if name and len(name.split()) <= 12:  # longer ones are sentences
-            names.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), name)
-    return tuple(names.values())
+    return top
+
+
+def _name(line: str) -> str:
+    return _DESCRIPTION.sub("", _NUMBERING.sub("", _MARKUP.sub("", line), count=1)).strip(" \t\"'“”«».,;:：。，；")
 
 
 def _says_something(text: str) -> bool:
@@ -109,6 +140,10 @@ def _may_be_name(line: str) -> bool:
         and line[-1] not in ":："
         and name[-1:] not in ".!?。！？"
     )
+
+
+def _may_be_sentence(line: str) -> bool:
+    return _says_something(line) and not is_meta(line) and not line.startswith("#") and line[-1] not in ":："
 
 
 def _json_strings(text: str) -> tuple[list[str], bool]:

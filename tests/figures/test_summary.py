@@ -49,7 +49,37 @@ def test_rows_say_what_is_unknown() -> None:
     lines = {row.label: row for row in rows(RULES, metrics, {})}
     assert lines["tokens to judge"].value == "unknown"
     assert "7 for the audit" in lines["tokens to judge"].remark
-    assert lines["tokens spent"] == ("tokens spent", "unknown", "price unknown")
+    assert lines["tokens spent"] == ("tokens spent", "unknown", "over all runs of this cell, cost unknown")
+
+
+def test_every_role_has_a_line_that_says_what_it_cost() -> None:
+    subject = {"calls": 24, "failed": 5, "tokens_in": 8220, "tokens_out": 4800, "cost_usd": 0.0123}
+    roles = {
+        "embedder": {"calls": 0, "failed": 0, "tokens_in": 3456, "tokens_out": 0, "cost_usd": 0.0},
+        "judge": {"calls": 1, "failed": 0, "tokens_in": 10, "tokens_out": 2, "cost_usd": None},
+        "subject": subject,
+        "writer": {"calls": 3, "failed": 1, "tokens_in": None, "tokens_out": 2, "cost_usd": None},
+    }
+    spend = {"tokens_spent": None, "cost_usd": None, "failed": 6, "roles": roles}
+    lines = rows(RULES, make_cell().metrics, spend)
+    start = [row.label for row in lines].index("tokens spent")
+    assert lines[start : start + 5] == [
+        ("tokens spent", "unknown", "over all runs of this cell, cost unknown, 6 attempts failed"),
+        ("· subject", "13,020", "24 calls, 8,220 in, 4,800 out, $0.0123, 5 attempts failed"),
+        ("· judge", "12", "1 call, 10 in, 2 out, price unknown"),
+        ("· writer", "unknown", "3 calls, cost unknown, 1 attempt failed"),
+        ("· embedder", "3,456", "on this machine, no charge"),
+    ]
+    assert "| · subject | **13,020** | 24 calls, 8,220 in, 4,800 out, $0.0123, 5 attempts failed |" in note(
+        RULES, make_cell().metrics, spend
+    )
+
+
+def test_spend_of_an_earlier_version_is_read_as_far_as_it_goes() -> None:
+    spend = {"tokens_spent": 9, "cost_usd": 0.5, "roles": {"subject": {"tokens_in": 8, "tokens_out": 1}}}
+    lines = {row.label: row for row in rows(RULES, make_cell().metrics, spend)}
+    assert lines["tokens spent"].remark == "over all runs of this cell, $0.5000"
+    assert lines["· subject"] == ("· subject", "9", "8 in, 1 out, price unknown")
 
 
 @pytest.mark.parametrize("reason", ["saturated", "max_turns", "budget", "context", "error", "recorded"])

@@ -5,7 +5,6 @@ import asyncio
 from src.ledger import Ledger
 from src.llm.client import ChatClient
 from src.llm.config import Endpoint, Model
-from src.llm.limits import Budget
 from src.records import Message, Prompt
 
 
@@ -20,7 +19,7 @@ def endpoint(server, **more):
 
 def client(served, ledger, **more):
     model = Model(**{"id": "m", "max_tokens": 100, **more.pop("model", {})})
-    wanted = {"budget": Budget(), "role": "subject", "seed": 0, "cell_key": "cell", **more}
+    wanted = {"role": "subject", "seed": 0, "cell_key": "cell", **more}
     return ChatClient(model, served, ledger=ledger, **wanted)
 
 

@@ -2,9 +2,10 @@ import json
 
 import pytest
 
-from src.llm.answers import read_chat
+from src.llm.answers import read_chat, read_completion
 from src.llm.faults import Transient
 from src.records import Usage
+from src.text.reasoning import strip_reasoning
 
 
 def body(content="Hello.", finish="stop", usage=None, **message):
@@ -39,9 +40,33 @@ def test_a_refusal_is_no_answer():
     assert (said.state, said.reason) == ("refused", "I cannot help with that.")
 
 
-def test_reasoning_beside_the_content_is_no_content():
-    assert read_chat(body(None, "length", reasoning_content="Let me think")).state == "empty"
-    assert read_chat(body("Yes.", reasoning_content="Let me think")).text == "Yes."
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_reasoning_beside_the_content_is_kept_before_it_as_such(name):
+    cut = read_chat(body(None, "length", **{name: "Let me think"}))
+    assert (cut.text, cut.state) == ("<think>Let me think", "truncated")
+    only = read_chat(body("", **{name: "Let me think"}))
+    assert (strip_reasoning(only.text), only.state) == ("", "empty")
+    said = read_chat(body("- Yes.", **{name: "Let me think"}))
+    assert (said.text, said.state) == ("<think>Let me think</think>\n- Yes.", "ok")
+    assert strip_reasoning(said.text) == "- Yes."
+    assert read_chat(body("Yes.", **{name: None})).text == read_chat(body("Yes.", **{name: [1]})).text == "Yes."
+
+
+@pytest.mark.parametrize("end", ["</think>", "[/THINK]", "<|channel|>final<|message|>", "</Thinking >"])
+def test_reasoning_beside_the_content_does_not_end_early(end):
+    said = read_chat(body("- Yes.", reasoning_content=f"It may say {end}\n- No.\nand go on."))
+    assert strip_reasoning(said.text) == "- Yes."
+
+
+def test_a_completion_is_read_from_its_text():
+    choice = {"text": " went on", "finish_reason": "length"}
+    said = read_completion(json.dumps({"choices": [choice], "usage": {"prompt_tokens": 3}}).encode())
+    assert (said.text, said.state, said.usage) == (" went on", "truncated", Usage(3, None))
+    for odd in (None, 7, {}):
+        with pytest.raises(Transient, match="holds a text"):
+            read_completion(json.dumps({"choices": [{"text": odd}]}).encode())
+    with pytest.raises(Transient, match="holds a text"):
+        read_completion(body("chat"))
 
 
 def test_content_in_parts_is_joined():

@@ -3,9 +3,10 @@ import json
 import pytest
 
 from src.errors import EndpointError
-from src.llm.faults import Asked, Declined, ParameterRefused, Transient, outcome
+from src.llm.faults import Asked, Declined, ParameterRefused, Transient, outcome, wait_asked
 
 SENT = ("model", "messages", "max_tokens", "temperature", "top_p", "seed", "top_k")
+SENT += ("reasoning_effort", "response_format", "logit_bias")
 
 
 def answered(status, message="no", role="subject", env="OPENAI_API_KEY", **error):
@@ -57,7 +58,14 @@ def test_what_no_attempt_can_cure_says_what_to_do(status, message, more, named):
         ("temperature is not available for this model", "", "model.temperature=null"),
         ("`temperature` and `top_p` cannot both be set", "top_p", "model.top_p=null"),
         ("Unknown field seed", "", "endpoint.seed=false"),
-        ("Unrecognized request argument supplied: top_k", "", "endpoint.extra_body without top_k"),
+        (
+            "Unrecognized request argument supplied: top_k",
+            "",
+            "endpoint.extra_body.top_k to what it takes, or endpoint.extra_body without top_k",
+        ),
+        ("Unsupported value: 'minimal'", "reasoning_effort", "endpoint.extra_body.reasoning_effort to what it takes"),
+        ("Missing required parameter", "response_format.json_schema", "endpoint.extra_body.response_format to what"),
+        ("Invalid 'logit_bias[7]'", "logit_bias[7]", "endpoint.extra_body.logit_bias to what it takes"),
     ],
 )
 @pytest.mark.parametrize("status", [400, 422])
@@ -112,3 +120,46 @@ def test_a_long_error_becomes_one_bounded_line():
     fault = answered(500, "line\n" * 10_000)
     assert len(str(fault)) <= 300
     assert "\n" not in str(fault)
+
+
+@pytest.mark.parametrize(
+    ("message", "style"),
+    [
+        ("This is not a chat model. Did you mean to use v1/completions?", "completion"),
+        ("As of transformers v4.44, default chat template is no longer allowed", "completion"),
+        ("base does not support chat completions", "completion"),
+        ("This is a chat model and not supported in the v1/completions endpoint.", "chat"),
+    ],
+)
+@pytest.mark.parametrize("status", [400, 404])
+def test_the_wrong_style_names_the_right_one(status, message, style):
+    assert f"set model.style={style}." in str(answered(status, message))
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "12"}, 12),
+        ({"retry-after": " 1.5 "}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "277000"}, 277_000),
+        ({"retry-after": "-3"}, 0),
+        ({"retry-after": "soon"}, 0),
+        ({"retry-after": ""}, 0),
+        ({"retry-after": "nan"}, 0),
+        ({"retry-after": "inf"}, float("inf")),
+        ({"retry-after": "Mon, 30 Nov 2026 06:00:30 GMT", "date": "Mon, 30 Nov 2026 06:00:00 GMT"}, 30),
+        ({"retry-after": "Mon, 30 Nov 2026 06:00:30 -0000", "date": "Mon, 30 Nov 2026 06:00:00 GMT"}, 30),
+        ({"retry-after": "Mon, 30 Nov 2026 05:00:00 GMT", "date": "Mon, 30 Nov 2026 06:00:00 GMT"}, 0),
+        ({"retry-after": "Sat, 01 Jan 2000 00:00:00 GMT"}, 0),
+        ({"retry-after": "Mon, 99 Nov 2026 06:00:00 GMT"}, 0),
+    ],
+)
+def test_how_long_to_wait_is_read_in_every_form(headers, seconds):
+    assert wait_asked(headers) == seconds
+
+
+def test_only_too_many_requests_are_throttling():
+    assert answered(429).throttled
+    assert not answered(503).throttled

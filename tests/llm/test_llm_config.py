@@ -28,6 +28,9 @@ def test_a_price_is_per_million_tokens():
         ("base_url", f"api.example.com/{SECRET}"),
         ("api_key", SECRET),
         ("extra_body", {"messages": SECRET}),
+        ("extra_body", {"n": SECRET}),
+        ("deadline_s", -7.5),
+        ("requests_per_minute", -7.5),
     ],
 )
 def test_a_mistaken_field_is_refused_and_its_value_not_repeated(field, value):

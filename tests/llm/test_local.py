@@ -63,6 +63,19 @@ def test_draws_and_seeds_differ_and_usage_is_counted(tmp_path):
     assert all(0 < one.usage.tokens_out <= 16 for one in said)
 
 
+def test_a_base_model_goes_on_from_a_text(tmp_path):
+    completion = {**SHORT, "style": "completion"}
+    with Ledger(tmp_path / "ledger") as ledger:
+        said = ask_one(client(embedded(), ledger, model=completion), "The capital of France is")
+        assert ask_one(client(embedded(), ledger, model=completion), "The capital of France is").replayed
+        again = ask_one(client(embedded(), ledger, model=completion, seed=1), "The capital of France is")
+    assert said.usage.tokens_in == again.usage.tokens_in < 8  # no chat template around it
+    assert (said.state, said.usage.tokens_out, said.finish_reason) == ("truncated", 16, "length")
+    assert said.text
+    with Ledger(tmp_path / "other") as ledger:
+        assert ask_one(client(embedded(), ledger, model=completion), "The capital of France is").text == said.text
+
+
 def test_a_prompt_that_does_not_fit_is_refused_and_the_server_stops_with_the_run(tmp_path):
     with Ledger(tmp_path / "ledger") as ledger, pytest.raises(ContextExceeded, match="512"):
         ask_one(client(embedded(), ledger, model=SHORT), "word " * 600)

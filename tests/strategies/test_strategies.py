@@ -6,6 +6,8 @@ import pytest
 from src.errors import ConfigError
 from src.interfaces import Strategy
 from src.records import Answer, Completion, Domain, Point, Request, Turn, Usage
+from src.strategies.personas import Personas
+from src.strategies.reflective import Reflective
 from src.strategies.sequential import Sequential
 from src.strategies.taxonomy import Taxonomy
 
@@ -52,6 +54,10 @@ LISTS = {
     "taxonomy.children": "1. Alpha\n2. Beta\n3. Gamma\n4. Delta\n5. Epsilon\n6. Zeta",
     "taxonomy.missing": "- Eta",
     "taxonomy.mine": "- a fact",
+    "reflective.more": "Theory is missing.\nNEW POINTS\n- two",
+    "personas.experts": "".join(f"- Expert {number}: knows much.\n" for number in range(30)),
+    "personas.missing": "- Late expert: knows more.",
+    "personas.add": "- a niche fact",
     "taxonomy.mine_more": "- another fact",
 }
 
@@ -137,3 +143,120 @@ def test_fifteen_turns_of_l5w5_take_381_calls() -> None:
 def test_other_widths_need_another_name() -> None:
     with pytest.raises(ConfigError, match=r"strategy\.name=taxonomy_3"):
         Taxonomy("taxonomy_l2w2", (3,))
+
+
+def test_reflective_starts_as_sequential_and_then_shows_every_kept_point() -> None:
+    first, reviewing = Scribe(LISTS), Scribe(LISTS)
+    turns(Sequential("sequential"), first, [])
+    pool = (Point(0, "one", "", 1), Point(3, "two", "", 1))
+    _, later = turns(Reflective("reflective"), reviewing, [pool])
+    assert reviewing.asked[0] == first.asked[0], "the ledger shares the answer"
+    assert reviewing.asked[1] == Request(
+        "reflective.more", {"query": "deep learning", "points": ("one", "two")}, form="critique"
+    )
+    assert len(later.answers) == 1
+
+
+@pytest.mark.parametrize("count", [1, 3, 10, 20])
+def test_personas_ask_as_often_as_the_paper(count: int) -> None:
+    scribe = Scribe(LISTS)
+    one, two = turns(Personas("p", count), scribe, [()])
+    assert [len(batch) for batch in scribe.batches] == [1, 0, count, count]  # none is missing
+    branches = [answer.branch for answer in one.answers]
+    assert branches == [answer.branch for answer in two.answers]
+    assert branches[0] == "1 Expert 0: knows much."
+    assert len(set(branches)) == count
+    assert one.shortfall == two.shortfall == 0
+    assert {request.values["count"] for request in scribe.batches[-1]} == {5}
+
+
+def test_every_expert_sees_the_first_points_of_the_pool_or_all() -> None:
+    pool = tuple(Point(number, f"point {number}", f"{number % 3}", 1) for number in range(40))
+    for shown, seen in ((30, 30), ("all", 40), (2, 2)):
+        scribe = Scribe(LISTS)
+        turns(Personas("p", 3, shown), scribe, [pool])
+        for request in scribe.batches[-1]:
+            assert request.values["points"] == tuple(point.text for point in pool[:seen])
+        assert {request.values["points"] for request in scribe.batches[-2]} == {()}
+
+
+def test_missing_experts_are_asked_for_once_more_and_the_rest_recorded() -> None:
+    few = "- Optimiser: tunes.\n- OPTIMISER - tunes again.\n- Theorist: proves."
+    scribe = Scribe({**LISTS, "personas.experts": few})
+    one, two = turns(Personas("p", 5), scribe, [()])
+    (again,) = [request for request in scribe.asked if request.template == "personas.missing"]
+    assert again.values == {"query": "deep learning", "count": 3, "have": ("Optimiser: tunes.", "Theorist: proves.")}
+    assert [answer.branch for answer in one.answers] == [
+        "1 Optimiser: tunes.",
+        "2 Theorist: proves.",
+        "3 Late expert: knows more.",
+    ]
+    assert (one.shortfall, two.shortfall) == (2, 0)
+
+
+def test_without_any_expert_one_of_no_kind_answers() -> None:
+    scribe = Scribe({**LISTS, "personas.experts": "I cannot say.", "personas.missing": "Sorry."})
+    (turn,) = turns(Personas("p", 3), scribe, [])
+    assert [answer.branch for answer in turn.answers] == ["1 An expert in deep learning."]
+    assert turn.shortfall == 3
+
+
+def test_another_number_of_experts_needs_another_name() -> None:
+    with pytest.raises(ConfigError, match=r"strategy\.experts=4 is not personas_n3.*strategy\.name=personas_n4"):
+        Personas("personas_n3", 4)
+    for bad in (0, "some", -1):
+        with pytest.raises(ValueError, match="shown_points"):
+            Personas("personas_n3", 3, shown_points=bad)  # type: ignore[arg-type]
+
+
+STRATEGIES: list[Strategy] = [
+    Sequential("sequential"),
+    Reflective("reflective"),
+    Taxonomy("t", (2, 2)),
+    Taxonomy("t", (5, 5)),
+    Taxonomy("t", (1,)),
+    Taxonomy("t", (1, 1)),
+    Taxonomy("t", (2, 1, 3)),
+    Personas("p", 1),
+    Personas("p", 3),
+    Personas("p", 20, "all"),
+]
+NAMING = {"taxonomy.children", "taxonomy.missing", "personas.experts", "personas.missing"}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+@pytest.mark.parametrize("named", ["", "- Alpha", "- Alpha\n- Beta\n- Gamma", LISTS["personas.experts"]])
+@pytest.mark.parametrize("more", ["", "- Late", "".join(f"- Late {number}\n" for number in range(20))])
+def test_calls_lie_within_what_a_strategy_says_of_itself(strategy: Strategy, named: str, more: str) -> None:
+    answers = {**LISTS, "taxonomy.children": named, "personas.experts": named}
+    scribe = Scribe({**answers, "taxonomy.missing": more, "personas.missing": more})
+    pools = [tuple(Point(number, f"point {number}", "", 1) for number in range(50))] * 2
+    found = turns(strategy, scribe, pools)
+    later = len(found[1].answers)
+    said = [strategy.calls(turn) for turn in (1, 2, 3)]
+    asked = [len(scribe.asked) - 2 * later, later, later]
+    for calls, count, turn in zip(said, asked, found, strict=True):
+        assert calls.least <= count <= calls.most
+        assert len(turn.answers) <= calls.answers
+    if not any(request.template in ("taxonomy.missing", "personas.missing") for request in scribe.asked):
+        assert asked == [calls.asked for calls in said]
+    if not named and not more:
+        naming = sum(request.template in NAMING for request in scribe.asked)
+        assert asked == [naming + 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "first", "later"),
+    [
+        (Sequential("sequential"), 1, 1),
+        (Reflective("reflective"), 1, 1),
+        (Taxonomy("taxonomy_l2w2", (2, 2)), 7, 4),
+        (Taxonomy("taxonomy_l3w3", (3, 3)), 13, 9),
+        (Taxonomy("taxonomy_l5w5", (5, 5)), 31, 25),
+        (Personas("personas_n3", 3), 4, 3),
+        (Personas("personas_n10", 10), 11, 10),
+        (Personas("personas_n20", 20), 21, 20),
+    ],
+)
+def test_strategies_say_the_calls_of_the_paper(strategy: Strategy, first: int, later: int) -> None:
+    assert [strategy.calls(turn).asked for turn in (1, 2, 3)] == [first, later, later]

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from src.text.lists import Item, ListAnswer, parse_list, parse_names
+from src.text.lists import Item, ListAnswer, parse_list, parse_names, parse_sentences
 
 
 def texts(text: str, truncated: bool = False) -> list[str]:
@@ -368,3 +368,20 @@ def test_a_list_of_mixed_markers_has_an_item_per_line() -> None:
 def test_a_number_that_cannot_be_the_next_goes_on_with_the_sentence() -> None:
     listed = parse_list("- he was born on\n12. Dezember 1990 in Bonn", truncated=False)
     assert [item.text for item in listed.items] == ["he was born on 12. Dezember 1990 in Bonn"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. **Statistician**: designs trials.\n2. An engineer who builds robots.\n3. statistician – plans surveys.",
+        "Here are two experts:\n\n- Statistician: designs trials.\n- An engineer who builds robots.\n",
+        "Statistician: designs trials.\nAn engineer who builds robots.\n\nI hope this helps!",
+    ],
+)
+def test_sentences_are_kept_whole_and_distinct_by_what_they_name(text: str) -> None:
+    found = parse_sentences(text, truncated=False)
+    assert found == ("Statistician: designs trials.", "An engineer who builds robots.")
+
+
+def test_a_name_is_short() -> None:
+    assert parse_names(f"- {'x' * 121}\n- {'y' * 120}", truncated=False) == ("y" * 120,)

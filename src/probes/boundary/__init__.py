@@ -18,9 +18,10 @@ from src.interfaces import Lab, Strategy
 from src.probes.boundary.draw import draw
 from src.probes.boundary.extract import Extraction
 from src.probes.boundary.metrics import summarise
+from src.probes.boundary.plan import plan
 from src.probes.boundary.process import process
 from src.prompts import PromptSet
-from src.records import Domain, Metrics, Rubric, Tables
+from src.records import Domain, Limits, Metrics, Planned, Rubric, Tables
 from src.saturation import Saturation
 
 
@@ -45,6 +46,18 @@ class Boundary:
     async def process(self, lab: Lab, extracted: Tables) -> Tables:
         """Merge and audit; returns the tables pairs, atoms and calls."""
         return await process(lab, extracted["atoms"], domain=self.domain, dedup=self.dedup, rubrics=self.rubrics)
+
+    def plan(self, limits: Limits) -> tuple[Planned, ...]:
+        """Bounds of what the cell takes, by role, before anything is asked."""
+        return plan(
+            limits,
+            domain=self.domain,
+            strategy=self.strategy,
+            prompts=self.prompts,
+            saturation=self.saturation,
+            rubrics=self.rubrics,
+            max_turns=self.max_turns,
+        )
 
     def summarise(self, extracted: Tables, processed: Tables | None) -> Metrics:
         """The metrics of the cell; without `processed`, those of the extraction."""

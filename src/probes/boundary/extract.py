@@ -13,10 +13,10 @@ from src.dedup.novelty import Novelty
 from src.errors import BudgetReached, ContextExceeded, EndpointError, FrontierError
 from src.interfaces import Lab, Strategy
 from src.prompts import PromptSet
-from src.records import ATOMS, STOP, TURNS, Answer, Domain, Point, Progress, Tables, Turn
+from src.records import Answer, Domain, Point, Progress, Tables, Turn
 from src.saturation import Saturation, efficiency, growth
-from src.text.lists import parse_list
-from src.text.reasoning import strip_reasoning
+from src.schemas import ATOMS, STOP, TURNS
+from src.text.points import read_points
 
 CENSORED: dict[type[FrontierError], str] = {
     BudgetReached: "budget",
@@ -47,14 +47,15 @@ class Extraction:
         self.embedded: set[str] = set()
 
     async def run(self) -> Tables:
-        """Run turn after turn until saturated, out of turns, or cut short; returns atoms, turns, calls and stop.
+        """Run turn after turn until there is a reason to stop; returns atoms, turns, calls and stop.
 
         Raises:
             EndpointError: the endpoint failed before the first turn was whole.
         """
         turns = self.strategy.propose(self.domain, self.asker.ask)
-        reason, detail = "max_turns", ""
-        for number in range(1, self.max_turns + 1):
+        reason, detail, number = "", "", 0
+        while not reason:
+            number += 1
             try:
                 turn = await self._next(turns, number)
                 await self._take(turn, number)
@@ -62,13 +63,8 @@ class Extraction:
                 if isinstance(failure, EndpointError) and not self.turns:
                     raise  # nothing was obtained: there is no cell to keep
                 reason, detail = CENSORED[type(failure)], str(failure)
-                break
-            if fault := _unreadable(turn.answers, self.turns[-1]):
-                reason, detail = "error", f"turn {number}: {fault}"
-                break
-            if self.saturation.saturated([bool(row["stale"]) for row in self.turns]):
-                reason = "saturated"
-                break
+            else:
+                reason, detail = self._stop(turn, number)
         await turns.aclose()
         return {
             "atoms": pl.DataFrame(self.atoms, schema=ATOMS) if self.atoms else ATOMS.to_frame(),
@@ -77,13 +73,23 @@ class Extraction:
             "stop": pl.DataFrame([(reason, detail)], schema=STOP, orient="row"),
         }
 
+    def _stop(self, turn: Turn, number: int) -> tuple[str, str]:
+        """Why the loop ends after a turn, and the details; ("", "") if it goes on."""
+        if turn.left is not None:
+            return ("" if turn.left else "recorded"), ""
+        if fault := _unreadable(turn.answers, self.turns[-1]):
+            return "error", f"turn {number}: {fault}"
+        if self.saturation.saturated([bool(row["stale"]) for row in self.turns]):
+            return "saturated", ""
+        return ("max_turns" if number == self.max_turns else ""), ""
+
     async def _next(self, turns: AsyncGenerator[Turn, Sequence[Point]], number: int) -> Turn:
         return await (anext(turns) if number == 1 else turns.asend(tuple(self.pool)))
 
     async def _take(self, turn: Turn, number: int) -> None:
         """Read the answers of a turn into points, decide which are novel, and write the turn down."""
         lists = [
-            parse_list(strip_reasoning(answer.completion.text), truncated=answer.completion.state == "truncated")
+            read_points(answer.completion.text, answer.form, truncated=answer.completion.state == "truncated")
             for answer in turn.answers
         ]
         points = [
@@ -116,6 +122,7 @@ class Extraction:
                 self.pool.append(Point(first + i, text, answer.branch, number))
         novel, raw = len(self.pool) - pool_before, len(points)
         calls = self.asker.take_calls(number)
+        generation = [{"tokens_in": None, "tokens_out": None}] if turn.left is not None else calls
         self.calls.extend(calls)
         self.turns.append(
             {
@@ -132,8 +139,8 @@ class Extraction:
                 "refused": _count(calls, "refused"),
                 "shortfall": turn.shortfall,
                 "calls": _total([call["requests"] for call in calls]),
-                "tokens_generation_in": _total([call["tokens_in"] for call in calls]),
-                "tokens_generation_out": _total([call["tokens_out"] for call in calls]),
+                "tokens_generation_in": _total([call["tokens_in"] for call in generation]),
+                "tokens_generation_out": _total([call["tokens_out"] for call in generation]),
                 "tokens_embedding": self._embedding_tokens(texts, encoded.tokens),
             }
         )
@@ -141,7 +148,7 @@ class Extraction:
             Progress(
                 "extract",
                 done=number,
-                total=self.max_turns,
+                total=self.max_turns if turn.left is None else number + turn.left,
                 calls=len(self.calls),
                 tokens=sum(int(str(call["tokens_out"] or 0)) for call in self.calls),
                 raw=len(self.atoms),

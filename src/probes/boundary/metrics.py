@@ -10,6 +10,7 @@ from src.text.fences import looks_like_instruction
 
 TOKENS = ("tokens_generation_in", "tokens_generation_out", "tokens_embedding")
 UNKNOWN = "the endpoint did not say how many tokens it used"
+RECORDED = "recorded answers carry no token counts"
 
 
 def summarise(extracted: Tables, processed: Tables | None) -> Metrics:
@@ -38,10 +39,11 @@ def _extraction(extracted: Tables) -> Metrics:
     }
     for name in ("unlisted", "truncated", "cut", "empty", "refused"):
         metrics[name] = int(turns[name].sum())
+    unknown = RECORDED if metrics["stop_reason"] == "recorded" else UNKNOWN
     for name in TOKENS:
-        _put(metrics, name, _sum(turns[name]), UNKNOWN)
+        _put(metrics, name, _sum(turns[name]), UNKNOWN if name == "tokens_embedding" else unknown)
     known = [part for part in (metrics[name] for name in TOKENS) if isinstance(part, int)]
-    _put(metrics, "tokens_nominal", sum(known) if len(known) == len(TOKENS) else None, UNKNOWN)
+    _put(metrics, "tokens_nominal", sum(known) if len(known) == len(TOKENS) else None, unknown)
     return metrics
 
 

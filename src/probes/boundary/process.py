@@ -12,7 +12,8 @@ from src.dedup.gather import gather_verdicts
 from src.dedup.nodes import distinct
 from src.dedup.settings import Dedup
 from src.interfaces import Lab
-from src.records import JUDGED_ATOMS, LINKAGE, Domain, Progress, Rubric, Tables, Verdict
+from src.records import Domain, Progress, Rubric, Tables, Verdict
+from src.schemas import JUDGED_ATOMS, LINKAGE
 from src.settle import settle
 
 KINDS = ("factual", "conceptual", "procedural")
