@@ -24,6 +24,7 @@ from src.host import sigterm_raises
 from src.lab.config import ROOT, read_cell, title
 from src.lab.measure import Outcome, done, kept, run_cell
 from src.lab.plan import plan_cell
+from src.lab.roles import check_budget
 from src.lab.sweep import Sweep, keep, read_sweep, records
 from src.tracking import track_sweep
 
@@ -42,6 +43,7 @@ def run(cfg: DictConfig) -> Outcome:
     """
     cell = read_cell(cfg)
     if cell.operation.dry:
+        check_budget(cell)
         show_plan(title(cell).line, plan_cell(cell))
         return Outcome(cell, {}, {}, "")
     with progress() as report:
@@ -101,6 +103,7 @@ def run_in_sweep(cfg: DictConfig) -> None:
             note("kept", outcome=outcome)
             return
         if cfg.dry:
+            check_budget(cell)
             note("planned", plan=plan_cell(cell))
             return
         with progress() if alone else nullcontext(silent) as report:

@@ -13,7 +13,7 @@ from src.figures.summary import note
 from src.interfaces import Report
 from src.lab.config import ROOT, Cell, title, without
 from src.lab.plan import compare, plan_cell
-from src.lab.roles import build_lab, check_budget
+from src.lab.roles import Paces, build_lab, check_budget
 from src.lab.stored import stored_extract
 from src.ledger import Ledger, Spend
 from src.records import Metrics, Tables
@@ -32,9 +32,9 @@ class Outcome:
     facts: tuple[Compared, ...] = ()
 
 
-async def measure(cell: Cell, ledger: Ledger, report: Report) -> tuple[Tables, Tables | None, Metrics]:
-    """Run the phases of a cell and write each as soon as it is whole."""
-    async with build_lab(cell, ledger, report) as lab:
+async def measure(cell: Cell, ledger: Ledger, report: Report, paces: Paces) -> tuple[Tables, Tables | None, Metrics]:
+    """Run the phases of a cell and write each as soon as it is whole; tell how the pace of its endpoints changed."""
+    async with build_lab(cell, ledger, report, paces) as lab:
         if "extract" in cell.operation.phases:
             extracted = await cell.probe.extract(lab)
             write_phase(cell.folder, "extract", cell.identity.extract, extracted)
@@ -70,10 +70,12 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
         Ledger(ROOT / place.path, place.mode, cell.operation.budget) as ledger,
         tracked(tracked_cell, ROOT) as run,
     ):
+        paces: Paces = {}
         try:
-            extracted, processed, metrics = asyncio.run(measure(cell, ledger, report))
+            extracted, processed, metrics = asyncio.run(measure(cell, ledger, report, paces))
         finally:  # what was paid is told whatever came of it
             spend = _spend(ledger.spend(names.cell_key), ledger)
+            spend["paces"] = {name: [asdict(step) for step in steps] for name, steps in sorted(paces.items())}
             if cell.folder.is_dir():
                 write_spend(cell.folder, spend)
         if processed is not None:
@@ -81,7 +83,7 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
             drawings = cell.probe.draw(extracted, processed, metrics, words)
             results = Results(
                 metrics=metrics,
-                spend=without(spend, "roles") | _by_role(spend),
+                spend=without(spend, "roles", "paces") | _by_role(spend),
                 hit_rate=ledger.replayed / ledger.asked if ledger.asked else None,
                 curves=drawings.curves,
                 note=note(words, metrics, spend),

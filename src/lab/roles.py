@@ -17,13 +17,23 @@ from src.llm.client import ChatClient
 from src.llm.config import Endpoint, Model, Price
 from src.llm.connection import Connection
 from src.llm.local import Embedded
+from src.llm.pace import Step
 from src.llm.recorded import Recorded
 from src.records import Role
 
+Paces = dict[str, list[Step]]
+"""How the pace of each endpoint changed, by its name."""
+
 
 @asynccontextmanager
-async def build_lab(cell: Cell, ledger: Ledger, report: Report) -> AsyncIterator[Lab]:
+async def build_lab(cell: Cell, ledger: Ledger, report: Report, paces: Paces) -> AsyncIterator[Lab]:
     """Build the roles of a cell once; connections close and the embedded server stops on leaving.
+
+    Args:
+        cell: the cell.
+        ledger: every answer and vector passes through it.
+        report: shows progress.
+        paces: filled on leaving.
 
     Raises:
         ConfigError: see :func:`check_budget`.
@@ -52,7 +62,11 @@ async def build_lab(cell: Cell, ledger: Ledger, report: Report) -> AsyncIterator
             connection=connection(endpoint),
         )
 
+    def note_paces() -> None:
+        paces.update({known.endpoint.name: list(known.pace.history) for known in connections if known.pace.history})
+
     async with AsyncExitStack() as stack:
+        stack.callback(note_paces)
         subject: ChatModel
         if isinstance(parts.model, Recorded):
             subject = parts.model

@@ -85,7 +85,7 @@ def test_roles_at_one_endpoint_share_its_limits_and_others_do_not(composed: Comp
         named = ("model=openai", "model.id=m", "embedder=hashing", "judge=openai", "judge.id=j")
         cell = read_cell(composed(*named, *both, *overrides))
         with Ledger(tmp_path / f"{len(overrides)}.db") as ledger:
-            async with build_lab(cell, ledger, silent) as lab:
+            async with build_lab(cell, ledger, silent, {}) as lab:
                 assert isinstance(lab.judge, LLMJudge)
                 models = (lab.subject, lab.judge.model)
                 await asyncio.gather(*(model.complete(prompt) for prompt in prompts for model in models))
@@ -101,6 +101,8 @@ def test_spend_is_told_by_role(remote: Compose, server: ScriptedEndpoint, tmp_pa
     roles = (*judged_at(server, f"judge.price={PRICE}"), *embedded_at(server), f"model.price={PRICE}")
     run_cell(read_cell(remote(*roles, "max_turns=2", "strategy=sequential")), silent)
     spend = json.loads((tmp_path / "cell/spend.json").read_text())
+    assert spend["paces"]
+    assert {len(steps) > 0 and steps[0]["concurrency"] > 0 for steps in spend["paces"].values()} == {True}
     asked = {"subject": "scripted", "judge": "judge", "embedder": "qwen/qwen3-embedding-8b"}
     for role, model in asked.items():
         assert spend["roles"][role]["calls"] == sum(request.body["model"] == model for request in server.requests)
