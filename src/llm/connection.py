@@ -17,7 +17,7 @@ from src.llm.config import Endpoint
 from src.llm.faults import Declined, ParameterRefused, Transient, endpoint_key
 from src.llm.local import Embedded
 from src.llm.pace import Pace
-from src.llm.transport import Transport
+from src.llm.transport import REHEARSAL, Transport
 from src.llm.tries import Tries, spoken
 from src.records import Role
 
@@ -127,8 +127,9 @@ class Connection:
                 many += f" until {endpoint_key(role)}.deadline_s={self.endpoint.deadline_s:g} had passed"
             if not fault.unreachable or self._reached:
                 raise tries.failed("attempts", f"{self._called}: {fault} ({many})") from None
+            server = "`python -m src.rehearse`" if self.endpoint.name == REHEARSAL else "its server"
             stop = EndpointError(
-                f"Endpoint {self.endpoint.name} cannot be reached ({fault}; {many}): start its server, or correct "
+                f"Endpoint {self.endpoint.name} cannot be reached ({fault}; {many}): start {server}, or correct "
                 f"{endpoint_key(role)}.base_url."
             )
             self._stop(stop)
