@@ -19,7 +19,7 @@ from src.figures.captions import Title
 from src.figures.plans import COLUMNS as PLAN_COLUMNS
 from src.figures.plans import LEGEND, Compared, PlanRow, fact_lines, plan_lines
 from src.figures.summary import Spend, cautions, rows
-from src.figures.sweeps import COLUMNS, STATUS, SweptCell, headline, labels, varied
+from src.figures.sweeps import COLUMNS, STATUS, SweptCell, caveats, headline, labels, varied
 from src.figures.sweeps import rows as sweep_rows
 from src.interfaces import Report
 from src.records import Metrics, Progress
@@ -104,6 +104,8 @@ def show_sweep(name: str, cells: Sequence[SweptCell], console: Console | None = 
     for value, row in zip(values, sweep_rows(cells), strict=True):
         table.add_row(*map(Text, (*value, *(row[place] for place in shown))))
     console.print(Text(headline(name, cells), style="bold"))
+    for line in caveats(cells):
+        console.print(Text(line, style="bold yellow"))
     console.print(table)
     for label, cell in zip(labels(cells), cells, strict=True):
         if cell.status in ("failed", "running"):

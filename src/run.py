@@ -88,17 +88,20 @@ def run_in_sweep(cfg: DictConfig) -> None:
     # What processes that work at the same time draw would lie over one another.
     alone = hydra_config.launcher._target_.endswith("BasicLauncher")
 
+    caveat = ""
+
     def note(
         status: Status, why: str = "", outcome: Outcome | None = None, plan: tuple[PlanRow, ...] | None = None
     ) -> None:
         metrics, spend = (outcome.metrics, outcome.spend) if outcome else ({}, {})
-        keep(folder, SweptCell(number, overrides, status, why, metrics, spend, plan))
+        keep(folder, SweptCell(number, overrides, status, why, metrics, spend, plan, caveat))
 
     note("running")
     try:
         if cfg.run_dir:
             raise ConfigError(f"run_dir={cfg.run_dir} would be the folder of every cell of the sweep: leave it out")
         cell = read_cell(cfg)
+        caveat = title(cell).caveat
         if outcome := done(cell) if cfg.dry else kept(cell):
             note("kept", outcome=outcome)
             return

@@ -138,7 +138,7 @@ def test_records_are_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
     cells = [
         SweptCell(10, ("model=b", "seed=1"), "failed", "no key | for\nb"),
         SweptCell(2, ("model=a", "seed=1"), "ok", metrics={"accuracy": None, "raw": 3}, spend={"cost_usd": 0.5}),
-        SweptCell(3, ("model=c", "seed=1"), "running", spend={"cost_usd": None}),
+        SweptCell(3, ("model=c", "seed=1"), "running", spend={"cost_usd": None}, caveat="rehearsed · judge rules"),
     ]
     for cell in cells:
         keep(tmp_path, SweptCell(cell.number, cell.overrides, "running"))
@@ -150,4 +150,5 @@ def test_records_are_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
     assert headline("x", found) == "x: 3 cells, 1 ok, 1 failed, 1 stopped"
     assert numbers(found)["cost_usd"] is None
     assert "no key \\| for b" in note("x", found)
-    assert csv(found).splitlines()[0] == "cell,status,why,accuracy,raw,cost_usd"
+    assert "**rehearsed · judge rules (1 cell)**" in note("x", found)
+    assert csv(found).splitlines()[0] == "cell,status,why,caveat,accuracy,raw,cost_usd"

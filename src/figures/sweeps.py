@@ -34,6 +34,7 @@ class SweptCell:
         why: what stopped it, or cut it short; "" otherwise.
         metrics, spend: as of the cell; empty where there are none.
         plan: what it can cost, where nothing else was asked for.
+        caveat: whether a real model was asked and what its judge does not check.
     """
 
     number: int
@@ -43,6 +44,7 @@ class SweptCell:
     metrics: Metrics = field(default_factory=dict)
     spend: dict[str, Any] = field(default_factory=dict)
     plan: tuple[PlanRow, ...] | None = None
+    caveat: str = ""
 
 
 def varied(cells: Sequence[SweptCell]) -> tuple[list[str], list[list[str]]]:
@@ -57,6 +59,12 @@ def labels(cells: Sequence[SweptCell]) -> list[str]:
     """One line per cell: the overrides that not all of them have."""
     names, values = varied(cells)
     return [" ".join(f"{name}={value}" for name, value in zip(names, row, strict=True)) or "-" for row in values]
+
+
+def caveats(cells: Sequence[SweptCell]) -> list[str]:
+    """What must be known before the numbers of the cells are read, each with the number of cells that it holds for."""
+    said = [cell.caveat for cell in cells if cell.caveat]
+    return [f"{caveat} ({plural(said.count(caveat), 'cell')})" for caveat in dict.fromkeys(said)]
 
 
 def rows(cells: Sequence[SweptCell]) -> list[tuple[str, ...]]:
@@ -97,6 +105,7 @@ def note(name: str, cells: Sequence[SweptCell]) -> str:
     """The description of a sweep in Markdown."""
     lines = [
         f"**{headline(name, cells)}**",
+        *(f"**{line}**" for line in caveats(cells)),
         f'Its cells: search `tags.sweep = "{name}"` in the experiment of the probe. Accuracy with its 95 % Wilson '
         "interval, points taken as independent; calls and tokens nominal, as if nothing were replayed; USD over all "
         "runs of the cell.",
@@ -126,6 +135,7 @@ def csv(cells: Sequence[SweptCell]) -> str:
             "cell": label,
             "status": cell.status,
             "why": cell.why,
+            "caveat": cell.caveat,
             **{key: value for key, value in cell.metrics.items() if not key.endswith("_reason")},
             **{key: value for key, value in cell.spend.items() if not isinstance(value, dict | list)},
         }
