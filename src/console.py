@@ -19,7 +19,7 @@ from src.figures.captions import Title
 from src.figures.plans import COLUMNS as PLAN_COLUMNS
 from src.figures.plans import LEGEND, Compared, PlanRow, fact_lines, plan_lines
 from src.figures.summary import Spend, cautions, rows
-from src.figures.sweeps import COLUMNS, STATUS, SweptCell, caveats, headline, labels, varied
+from src.figures.sweeps import COLUMNS, STATUS, UNDONE, SweptCell, caveats, headline, labels, varied
 from src.figures.sweeps import rows as sweep_rows
 from src.interfaces import Report
 from src.records import Metrics, Progress
@@ -108,9 +108,9 @@ def show_sweep(name: str, cells: Sequence[SweptCell], console: Console | None = 
         console.print(Text(line, style="bold yellow"))
     console.print(table)
     for label, cell in zip(labels(cells), cells, strict=True):
-        if cell.status in ("failed", "running"):
+        if cell.status in UNDONE:
             console.print(Text(f"{label}: {cell.why or STATUS[cell.status]}", style="bold red"), soft_wrap=True)
-    if any(cell.status in ("failed", "running") for cell in cells):
+    if any(cell.status in UNDONE for cell in cells):
         console.print(Text("the same command runs again only what is missing; no answer is paid for twice"))
 
 

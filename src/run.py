@@ -16,7 +16,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from src.console import progress, show_error, show_plan, show_result, show_sweep, silent
-from src.errors import ConfigError, FrontierError
+from src.errors import BudgetReached, ConfigError, FrontierError
 from src.figures.plans import PlanRow, total
 from src.figures.sweeps import Status, SweptCell, csv, labels, numbers
 from src.figures.sweeps import note as sweep_note
@@ -26,6 +26,7 @@ from src.lab.measure import Outcome, done, kept, run_cell
 from src.lab.plan import plan_cell
 from src.lab.roles import check_budget
 from src.lab.sweep import Sweep, keep, read_sweep, records
+from src.store import make_folder
 from src.tracking import track_sweep
 
 SECRET = re.compile(
@@ -102,22 +103,23 @@ def run_in_sweep(cfg: DictConfig) -> None:
             raise ConfigError(f"run_dir={cfg.run_dir} would be the folder of every cell of the sweep: leave it out")
         cell = read_cell(cfg)
         caveat = title(cell).caveat
-        if outcome := done(cell) if cfg.dry else kept(cell):
-            note("kept", outcome=outcome)
-            return
         if cfg.dry:
             check_budget(cell)
-            note("planned", plan=plan_cell(cell))
+            note("planned", plan=() if done(cell) else plan_cell(cell))
+            return
+        if outcome := kept(cell):
+            note("kept", outcome=outcome)
             return
         with progress() if alone else nullcontext(silent) as report:
             outcome = run_cell(cell, report)
-        note("failed" if outcome.failure else "ok", outcome.failure, outcome)
+        cut = outcome.metrics.get("stop_reason") == "budget"
+        note("failed" if outcome.failure else "cut" if cut else "ok", outcome.failure, outcome)
         if outcome.failure:
             show_error(outcome.failure)
         elif alone:
             _show(outcome)
     except FrontierError as error:
-        note("failed", str(error))
+        note("cut" if isinstance(error, BudgetReached) else "failed", str(error), plan=() if cfg.dry else None)
         show_error(str(error))
         if cfg.debug:
             traceback.print_exc()
@@ -134,9 +136,9 @@ def close_sweep(sweep: Sweep) -> int:
     plans = [cell.plan for cell in cells if cell.plan is not None]
     if plans:
         for label, cell in zip(labels(cells), cells, strict=True):
-            if cell.plan is not None:
+            if cell.plan:
                 show_plan(label, cell.plan, legend=False)
-        show_plan(f"all {len(plans)} cells that are not done", total(plans))
+        show_plan(f"the {sum(map(bool, plans))} of {len(cells)} cells that are not done", total(plans))
         return int(any(cell.status == "failed" for cell in cells))
     show_sweep(sweep.name, cells)
     try:
@@ -166,7 +168,9 @@ def main() -> int:
     try:
         refuse_secrets(sys.argv[1:])
         sweep = read_sweep(sys.argv[1:], datetime.now(), ROOT / "data" / "multirun")
-        sys.argv[1:] = sweep.arguments if sweep else sys.argv[1:]
+        if sweep:
+            sys.argv[1:] = sweep.arguments
+            make_folder(sweep.folder)
         with sigterm_raises():
             try:
                 job()

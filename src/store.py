@@ -118,6 +118,20 @@ def read_spend(folder: Path) -> dict[str, object]:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of a sweep.
+
+    Raises:
+        ConfigError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot make the folder of the sweep {folder}: {error.strerror}; set hydra.sweep.dir to one you may write"
+        ) from error
+
+
 def write_record(folder: Path, number: int, values: Mapping[str, object]) -> None:
     """Write what became of one cell of a sweep: `cell-<number>.json`, replaced as a whole.
 

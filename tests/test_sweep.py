@@ -113,6 +113,28 @@ def test_a_signal_leaves_no_run_that_claims_to_run(
         assert set(found) <= {"KILLED", "SCHEDULED"}
 
 
+def test_a_dry_sweep_plans_and_leaves_no_trace_in_mlflow(domain: str, tmp_path: Path, store: str) -> None:
+    with ScriptedEndpoint() as server:
+        grid = ("strategy=sequential,taxonomy_l2w2", "max_turns=2", "sweep=dry_test", "dry=true", "endpoint=openai")
+        done = sweep(command(server, domain, tmp_path, *grid), store)
+        assert (done.returncode, server.count()) == (0, 0), done.stderr
+    assert "plan of the 2 of 2 cells that are not done" in done.stdout
+    assert not (tmp_path / "ledger.db").exists()
+    sweeps = client_of(store).get_experiment_by_name("sweeps")
+    if sweeps:
+        assert not client_of(store).search_runs([sweeps.experiment_id], "tags.sweep = 'dry_test'")
+
+
+def test_cells_that_a_budget_cut_are_told_from_whole_ones(domain: str, tmp_path: Path, store: str) -> None:
+    with ScriptedEndpoint() as server:
+        grid = ("strategy=sequential,taxonomy_l2w2", "max_turns=1", "budget.sweep.calls=3")
+        done = sweep(command(server, domain, tmp_path, *grid), store)
+        assert server.count() == 3
+    assert "2 cells, 1 ok, 1 cut" in done.stdout
+    assert "cut short by a budget: raise it to go on" in done.stdout
+    assert done.returncode == 0
+
+
 def test_the_id_of_a_sweep_is_that_of_its_grid() -> None:
     def name(*arguments: str) -> str:
         sweep = read_sweep(["-m", *arguments], NOW, Path("data"))
@@ -128,10 +150,20 @@ def test_the_id_of_a_sweep_is_that_of_its_grid() -> None:
 
 
 def test_a_sweep_completes_its_arguments() -> None:
-    sweep = read_sweep(["--multirun", "seed=1,2", "sweep=mine"], NOW, Path("a b"))
-    assert sweep is not None
-    assert sweep.folder == Path("a b") / "mine" / f"20261130-120000-{os.getpid()}"
-    assert sweep.arguments == ("--multirun", "seed=1,2", "sweep=mine", f"hydra.sweep.dir='{sweep.folder}'")
+    stamp = f"20261130-120000-{os.getpid()}"
+    for given in ("sweep=mine", "+sweep=mine", "++sweep='mine'"):
+        sweep = read_sweep(["--multi", "seed=1,2", given], NOW, Path("a b"))
+        assert sweep is not None
+        assert (sweep.name, sweep.folder) == ("mine", Path("a b") / "mine" / stamp)
+        assert sweep.arguments == ("--multi", "seed=1,2", "sweep='mine'", f"hydra.sweep.dir='{sweep.folder}'")
+    plain, null = (read_sweep(["-m", "seed=1,2", *more], NOW, Path("x")) for more in ([], ["sweep=null"]))
+    assert plain is not None
+    assert plain == null
+    placed = read_sweep(["-m", "seed=1,2", "hydra.sweep.dir=there"], NOW, Path("x"))
+    assert placed is not None
+    assert (
+        placed.folder == Path("there") / stamp
+    )  # of this command alone: no record of another one is taken for its own
 
 
 def test_records_are_read_in_the_order_of_the_grid(tmp_path: Path) -> None:

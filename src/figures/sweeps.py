@@ -12,14 +12,18 @@ from src.figures.captions import percent, plural
 from src.figures.plans import PlanRow
 from src.records import Metrics
 
-Status = Literal["running", "ok", "kept", "failed", "planned"]
+Status = Literal["running", "ok", "kept", "cut", "failed", "planned"]
 STATUS = {
     "ok": "ok",
     "kept": "kept: done before, nothing asked",
+    "cut": "cut short by a budget: raise it to go on",
     "failed": "failed",
     "running": "stopped before its end",
     "planned": "planned: nothing asked",
 }
+UNDONE = ("cut", "failed", "running")
+"""Statuses of cells that the same command runs again."""
+
 COLUMNS = ("status", "raw", "unique", "valid", "accuracy", "95 %", "stop", "calls", "tokens", "USD")
 
 
@@ -30,7 +34,7 @@ class SweptCell:
     Attributes:
         number: its place in the grid, from 0.
         overrides: the arguments that make it this cell.
-        status: `running` while it is under way and after a kill; `kept` if it was done before.
+        status: `running` while it is under way and after a kill; `kept` if it was done before; `cut` by a budget.
         why: what stopped it, or cut it short; "" otherwise.
         metrics, spend: as of the cell; empty where there are none.
         plan: what it can cost, where nothing else was asked for.
@@ -123,7 +127,7 @@ def note(name: str, cells: Sequence[SweptCell]) -> str:
     failed = [
         f"- {_plain(label)}: {_plain(cell.why or STATUS[cell.status])}"
         for label, cell in zip(labels(cells), cells, strict=True)
-        if cell.status in ("failed", "running")
+        if cell.status in UNDONE
     ]
     return "\n\n".join([*lines, *(["**Not done**\n\n" + "\n".join(failed)] if failed else [])])
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from src.entries import Results, TrackedCell
+from src.errors import ConfigError
 from src.figures.plans import Compared
 from src.figures.summary import note
 from src.interfaces import Report
@@ -70,6 +71,7 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
         Ledger(ROOT / place.path, place.mode, cell.operation.budget) as ledger,
         tracked(tracked_cell, ROOT) as run,
     ):
+        _check_priced(cell, ledger)
         paces: Paces = {}
         try:
             extracted, processed, metrics = asyncio.run(measure(cell, ledger, report, paces))
@@ -95,6 +97,18 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
     stop = extracted["stop"].row(0, named=True)
     failure = stop["detail"] if stop["reason"] == "error" else ""
     return Outcome(cell, metrics, spend, failure, compare(plan, metrics, spend))
+
+
+def _check_priced(cell: Cell, ledger: Ledger) -> None:
+    """Refuse a limit on money that could not see what was paid before."""
+    budget = cell.operation.budget
+    if budget.usd is None and budget.sweep.usd is None:
+        return
+    if count := ledger.unpriced(cell.identity.cell_key, cell.operation.sweep):
+        raise ConfigError(
+            f"budget.usd cannot be kept: {count} answers of this run or sweep were paid for while the price was null, "
+            "so nobody knows what they cost; limit budget.tokens or budget.calls, or use another ledger.path"
+        )
 
 
 def kept(cell: Cell) -> Outcome | None:

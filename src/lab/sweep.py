@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -14,8 +15,10 @@ from pydantic import TypeAdapter
 from src.figures.sweeps import SweptCell
 from src.store import read_records, slug, write_record
 
-FLAGS = ("-m", "--multirun")
-PASSING = ("-", "budget.", "ledger.", "hydra", "debug=", "dry=", "sweep=")
+OURS = re.compile(r"\+{0,2}(?P<key>sweep|hydra\.sweep\.dir)=(?P<value>.*)", re.DOTALL)
+"""Arguments that a sweep reads itself."""
+
+PASSING = ("-", "budget.", "ledger.", "hydra", "debug=", "dry=", "sweep=", "+sweep=", "++sweep=")
 """How arguments begin that change no cell: with others of them it is the same sweep, which goes on."""
 
 
@@ -45,19 +48,24 @@ def read_sweep(arguments: Sequence[str], now: datetime, place: Path) -> Sweep | 
     Raises:
         ConfigError: `sweep=` is no name.
     """
-    if not any(argument in FLAGS or argument == "hydra.mode=MULTIRUN" for argument in arguments):
+    if not any(_asks(argument) for argument in arguments):
         return None
-    given = dict(
-        argument.split("=", 1) for argument in arguments if argument.startswith(("sweep=", "hydra.sweep.dir="))
-    )
+    given = [found for argument in arguments if (found := OURS.fullmatch(argument))]
+    values = {found["key"]: found["value"].strip("\"'") for found in given}
     cells = sorted(argument for argument in arguments if not argument.startswith(PASSING))
-    name = given.get("sweep") or f"sweep-{hashlib.sha256(repr(cells).encode()).hexdigest()[:8]}"
-    folder = given.get("hydra.sweep.dir") or str(place / slug(name, "sweep") / f"{now:%Y%m%d-%H%M%S}-{os.getpid()}")
-    added = [
-        *([] if "sweep" in given else [f"sweep={name}"]),
-        *([] if "hydra.sweep.dir" in given else [f"hydra.sweep.dir={folder!r}"]),
-    ]
-    return Sweep(name, Path(folder), (*arguments, *added))
+    name = values.get("sweep", "null")
+    if name in ("", "null"):
+        name = f"sweep-{hashlib.sha256(repr(cells).encode()).hexdigest()[:8]}"
+    parent = Path(values["hydra.sweep.dir"]) if values.get("hydra.sweep.dir") else place / slug(name, "sweep")
+    folder = parent / f"{now:%Y%m%d-%H%M%S}-{os.getpid()}"
+    others = [argument for argument in arguments if not OURS.fullmatch(argument)]
+    return Sweep(slug(name, "sweep"), folder, (*others, f"sweep='{name}'", f"hydra.sweep.dir={str(folder)!r}"))
+
+
+def _asks(argument: str) -> bool:
+    """Whether it asks for a sweep; Hydra also takes the flag cut short."""
+    flag = len(argument) > len("--mu") and "--multirun".startswith(argument)
+    return flag or argument in ("-m", "--mu", "hydra.mode=MULTIRUN")
 
 
 def keep(folder: Path, cell: SweptCell) -> None:

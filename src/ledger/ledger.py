@@ -188,6 +188,18 @@ class Ledger:
         """Return what a cell has paid, by role, summed over every process that paid for it."""
         return self._database.submit(partial(spend, cell_key=cell_key), writes=False).result()
 
+    def unpriced(self, cell_key: str, sweep: str | None) -> int:
+        """Return how many payments of a cell or sweep were made while the price was unknown: no dollars count them."""
+        query = (
+            "SELECT COUNT(*) FROM payments WHERE (cell_key = ? OR sweep = ?) "
+            "AND calls > 0 AND cost_usd IS NULL AND charged_usd = 0 AND charged_tokens > 0"
+        )
+        return int(
+            self._database.submit(
+                lambda connection: connection.execute(query, (cell_key, sweep)).fetchone()[0], writes=False
+            ).result()
+        )
+
     async def _obtain(
         self,
         table: Table,

@@ -13,7 +13,7 @@ ABOUT = "One run per sweep: its cells, which failed and why, and what it cost."
 
 
 def finished(probe: str, cell_key: str, root: Path, sweep: str) -> bool:
-    """Whether a cell has a finished run, which is then counted to this sweep too.
+    """Whether a cell has a finished run, which then carries the tag of this sweep.
 
     Raises:
         ConfigError: the store cannot be used.
@@ -26,7 +26,8 @@ def finished(probe: str, cell_key: str, root: Path, sweep: str) -> bool:
         runs = runs_with(client, experiment.experiment_id, "cell_key", cell_key)
         if not runs or not is_finished(runs[0]):
             return False
-        client.set_tag(runs[0].info.run_id, "sweep", sweep)
+        if sweep:
+            client.set_tag(runs[0].info.run_id, "sweep", sweep)
         return True
 
 

@@ -111,3 +111,14 @@ def test_spend_is_told_by_role(remote: Compose, server: ScriptedEndpoint, tmp_pa
     assert spend["roles"]["embedder"]["cost_usd"] is None
     assert spend["cost_usd"] is None
     assert (spend["calls"], spend["failed"]) == (server.count(), 0)
+
+
+def test_a_limit_on_money_is_refused_where_answers_were_paid_for_at_an_unknown_price(remote: Compose) -> None:
+    def run(*overrides: str) -> str:
+        cell = read_cell(remote("strategy=sequential", "max_turns=3", *overrides))
+        return str(run_cell(cell, silent).metrics["stop_reason"])
+
+    assert run("budget.calls=1") == "budget"
+    with pytest.raises(ConfigError, match="1 answers of this run or sweep were paid for while the price was null"):
+        run(f"model.price={PRICE}", "budget.usd=3")
+    assert run(f"model.price={PRICE}", "budget.calls=9") != "budget"

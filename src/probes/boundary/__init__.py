@@ -37,7 +37,7 @@ class Boundary:
     saturation: Saturation
     dedup: Dedup
     rubrics: Mapping[str, Rubric]
-    max_turns: int = Field(ge=1)
+    max_turns: int = Field(ge=1, le=10_000)
 
     async def extract(self, lab: Lab) -> Tables:
         """Dig until saturated; returns the tables atoms, turns, calls and stop."""
