@@ -14,14 +14,12 @@ from functools import cache
 import psutil
 
 from src.errors import FrontierError
+from src.host import alive
 from src.ledger.budget import FREE
 from src.ledger.database import Database, put, rows_of
 from src.ledger.payments import Payer
 
 LIFETIME_S = 120.0
-
-# Two processes may compute the start of a third a little differently when the clock is set in between.
-_SAME_START_S = 2.0
 
 
 class Leases:
@@ -63,11 +61,11 @@ class Leases:
 
     def _living(self, rows: Sequence[sqlite3.Row]) -> set[str]:
         """The keys of leases that still hold."""
-        alive = cache(_alive)
+        running = cache(alive)
         return {
             row["key"]
             for row in rows
-            if (alive(row["pid"], row["started"]) if row["host"] == self._host else row["expires"] > time.time())
+            if (running(row["pid"], row["started"]) if row["host"] == self._host else row["expires"] > time.time())
         }
 
     @asynccontextmanager
@@ -94,14 +92,3 @@ class Leases:
 def drop(connection: sqlite3.Connection, owner: str) -> None:
     """Give back what an owner holds, if anything."""
     connection.execute("DELETE FROM leases WHERE owner = ?", (owner,))
-
-
-def _alive(pid: int, started: float) -> bool:
-    try:
-        process = psutil.Process(pid)
-        # A killed process that its parent has not yet collected still has a number.
-        return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - started) < _SAME_START_S
-    except psutil.NoSuchProcess:
-        return False
-    except psutil.AccessDenied:
-        return True
