@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from src.entries import Results, TrackedCell
-from src.errors import ConfigError
+from src.errors import BudgetReached, ConfigError
 from src.figures.plans import Compared
 from src.figures.summary import note
 from src.interfaces import Report
@@ -43,7 +43,10 @@ async def measure(cell: Cell, ledger: Ledger, report: Report, paces: Paces) -> t
             extracted = stored_extract(cell)
         if "process" not in cell.operation.phases:
             return extracted, None, cell.probe.summarise(extracted, None)
-        processed = await cell.probe.process(lab, extracted)
+        try:
+            processed = await cell.probe.process(lab, extracted)
+        except BudgetReached:  # as in the extraction: not an error, and raising the limit goes on from here
+            return extracted, None, {**cell.probe.summarise(extracted, None), "stop_reason": "budget"}
         metrics = cell.probe.summarise(extracted, processed)
         write_phase(cell.folder, "process", cell.identity.process, processed, metrics)
         return extracted, processed, metrics

@@ -15,7 +15,7 @@ from src.lab.config import read_cell
 from src.lab.measure import run_cell
 from src.lab.roles import build_lab
 from src.ledger import Ledger
-from src.records import Message, Prompt
+from src.records import Message, Metrics, Prompt
 
 PRICE = "{input: 1.0, output: 2.0, dated: '2026-11-30'}"
 
@@ -122,3 +122,19 @@ def test_a_limit_on_money_is_refused_where_answers_were_paid_for_at_an_unknown_p
     with pytest.raises(ConfigError, match="1 answers of this run or sweep were paid for while the price was null"):
         run(f"model.price={PRICE}", "budget.usd=3")
     assert run(f"model.price={PRICE}", "budget.calls=9") != "budget"
+
+
+def test_a_budget_reached_while_judging_is_a_stop_and_goes_on_when_raised(
+    remote: Compose, server: ScriptedEndpoint
+) -> None:
+    def run(limit: int) -> Metrics:
+        named = ("strategy=sequential", "max_turns=1", *judged_at(server), f"budget.calls={limit}")
+        return run_cell(read_cell(remote(*named)), silent).metrics
+
+    cut = run(4)
+    assert (cut["stop_reason"], cut["raw"], server.count()) == ("budget", 8, 4)
+    assert "accuracy" not in cut
+    whole = run(500)
+    assert whole["stop_reason"] == "max_turns"
+    assert "accuracy" in whole
+    assert server.count() == 1 + int(whole["calls_judge"] or 0)
