@@ -227,8 +227,9 @@ def test_a_cancelled_wait_leaves_the_line_in_order():
         pace.leave()
         await asyncio.wait_for(asyncio.gather(waiting[1], waiting[3]), 1)
         await asyncio.wait_for(in_line(pace, 5, 0), 1)
+        return [task.cancelled() for task in waiting]
 
-    asyncio.run(main())
+    assert asyncio.run(main()) == [True, False, True, False]
 
 
 def test_nobody_waits_once_it_is_stopped():
@@ -237,10 +238,11 @@ def test_nobody_waits_once_it_is_stopped():
         await pace.enter(1, again=False)
         waiting = [asyncio.create_task(pace.enter(1, again=False)) for _ in range(50)]
         await asyncio.sleep(0.01)
+        waited = not any(task.done() for task in waiting)
         pace.stop()
-        await asyncio.wait_for(asyncio.gather(*waiting), 1)
+        return waited, len(await asyncio.wait_for(asyncio.gather(*waiting), 1))
 
-    asyncio.run(main())
+    assert asyncio.run(main()) == (True, 50)
 
 
 def test_the_history_tells_what_happened_and_is_bounded():
