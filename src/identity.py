@@ -58,6 +58,11 @@ def identity(config: Mapping[str, Any]) -> Identity:
     return Identity(extract, measured, _digest(extract), _digest(measured))
 
 
+def key_of(stored: Mapping[str, Any]) -> str:
+    """The cell_key of a configuration as a cell folder stores it."""
+    return _digest(stored)
+
+
 def _stable(node: Mapping[str, Any], volatile: frozenset[str]) -> dict[str, Any]:
     """Drop volatile fields; a base_url counts by its origin, so that another server is another cell."""
     kept: dict[str, Any] = {}

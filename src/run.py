@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import traceback
-from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +13,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig
 
+from src.command import refuse_secrets
 from src.console import progress, show_error, show_plan, show_result, show_sweep, silent
 from src.errors import BudgetReached, ConfigError, FrontierError
 from src.figures.plans import PlanRow, total
@@ -28,12 +27,6 @@ from src.lab.roles import check_budget
 from src.lab.sweep import Sweep, keep, read_sweep, records
 from src.store import make_folder
 from src.tracking import track_sweep
-
-SECRET = re.compile(
-    r"(^|[.+~@_])(api_?key|key|token|secret|password|authorization)="  # a field that would hold one
-    r"|api_key_env=(?!(null|[A-Z][A-Z0-9_]*)?$)"  # one in the place of a variable's name
-    r"|://[^/=@]*@"  # a user in an address
-)
 
 
 def run(cfg: DictConfig) -> Outcome:
@@ -55,20 +48,6 @@ def run(cfg: DictConfig) -> Outcome:
 
 def _show(outcome: Outcome) -> None:
     show_result(title(outcome.cell), outcome.metrics, outcome.spend, outcome.cell.folder, outcome.facts)
-
-
-def refuse_secrets(arguments: Sequence[str]) -> None:
-    """Refuse a secret on the command line, which Hydra would write into files before any of our code runs.
-
-    Raises:
-        ConfigError: an argument names a key, or holds a user name in an address; the value is not repeated.
-    """
-    for argument in arguments:
-        if SECRET.search(argument):
-            raise ConfigError(
-                f"{argument.partition('=')[0]} looks like a secret on the command line, where logs and process lists "
-                "keep it: put the secret into an environment variable and give its name, as endpoint.api_key_env=NAME"
-            )
 
 
 def run_one(cfg: DictConfig) -> str:

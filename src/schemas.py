@@ -83,3 +83,15 @@ LINKAGE = pl.Schema(
         "judge_unparsed": pl.Int64,
     }
 )
+UNION_NODES = pl.Schema({"node": pl.Int64, "text": pl.String})
+UNION_POINTS = pl.Schema(
+    {
+        "model": pl.String,
+        "atom_id": pl.Int64,
+        "node": pl.Int64,
+        "turn": pl.Int64,
+        "branch": pl.String,
+        "settings": pl.Int64,
+        "cluster": pl.Int64,
+    }
+)

@@ -12,8 +12,9 @@ import pytest
 from conftest import Compose
 from endpoint import Fault, ScriptedEndpoint, content, status
 
+from src.command import refuse_secrets
 from src.errors import ConfigError, DataMissing, EndpointError, LedgerMiss
-from src.run import refuse_secrets, run
+from src.run import run
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -7,13 +7,14 @@ to the stored table would then disagree with the run that wrote it.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from src.dedup.link import ORDER_FREE, Graph, confirmed, greedy
-from src.dedup.nodes import Nodes
+from src.dedup.nodes import Nodes, distinct
 from src.dedup.pairs import Pairs, Vectors, exact_cosines, unit_rows
 from src.dedup.settings import Dedup, computed
 from src.errors import ConfigError
@@ -82,6 +83,25 @@ class Evidence:
             },
             schema=PAIRS,
         )
+
+
+def restricted(evidence: Evidence, keep: Sequence[int]) -> Evidence:
+    """The evidence about some of the nodes, which are numbered anew in the order of `keep`."""
+    number = np.full(len(evidence.nodes), -1, dtype=np.int64)
+    number[np.asarray(keep, dtype=np.int64)] = np.arange(len(keep))
+    a, b = number[evidence.pairs.a], number[evidence.pairs.b]
+    inside = np.flatnonzero((a >= 0) & (b >= 0))
+    low, high = np.minimum(a[inside], b[inside]), np.maximum(a[inside], b[inside])
+    order = np.lexsort((high, low))
+    rows = inside[order].tolist()
+    nodes = distinct((evidence.nodes.first[node] for node in keep), (evidence.nodes.texts[node] for node in keep))
+    return Evidence(
+        evidence.own,
+        nodes,
+        Pairs(low[order], high[order], evidence.pairs.cosine[inside][order]),
+        tuple(evidence.guards[row] for row in rows),
+        tuple(evidence.verdicts[row] for row in rows),
+    )
 
 
 def from_table(pairs: pl.DataFrame, nodes: Nodes, own: Dedup) -> Evidence:

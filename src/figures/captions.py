@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 CENSORED = frozenset({"budget", "context", "error"})
 """Stop reasons that cut a run short, so that its counts are lower bounds."""
@@ -67,6 +68,32 @@ class Title:
         return (
             f"{self.subject} · " if self.subject != "real" else ""
         ) + f"judge {self.judge}: {judge_label(self.judge)}"
+
+
+REHEARSAL = "rehearsal"
+"""Name of the endpoint whose answers mean nothing."""
+
+
+def at_rehearsal(node: Mapping[str, Any]) -> bool:
+    """Whether what a node of a configuration describes is asked at the rehearsal server."""
+    return (node.get("endpoint") or {}).get("name") == REHEARSAL
+
+
+def title_of(config: Mapping[str, Any]) -> Title:
+    """What a cell is about, from its configuration, composed or as stored."""
+    subject: Literal["real", "rehearsed", "recorded"] = "real"
+    if config["model"]["_target_"] == "src.llm.recorded.Recorded":
+        subject = "recorded"
+    elif at_rehearsal(config):
+        subject = "rehearsed"
+    return Title(
+        model=config["model"]["name"],
+        strategy=config["strategy"]["name"],
+        domain=config["domain"]["name"],
+        query=config["domain"]["query"],
+        judge="rehearsed" if at_rehearsal(config["judge"]) else config["judge"]["kind"],
+        subject=subject,
+    )
 
 
 def subject_sentence(subject: str) -> str:

@@ -20,7 +20,7 @@ from pydantic_core import ErrorDetails
 
 from src.embed import EndpointModel, HashingModel, SentenceModel
 from src.errors import ConfigError, FrontierError
-from src.figures.captions import Title
+from src.figures.captions import Title, at_rehearsal, title_of
 from src.figures.drawings import Drawings
 from src.identity import Identity, identity
 from src.interfaces import Probe
@@ -33,7 +33,6 @@ from src.recordings import read_recording, turns_of
 from src.records import Filled, Metrics, Tables
 from src.store import run_folder, slug, slug_of
 
-REHEARSAL = "rehearsal"
 LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder", "recorded"}
 RECORDED = ("src.llm.recorded.Recorded", "src.strategies.recorded.Recorded")
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,9 +123,9 @@ def read_cell(cfg: DictConfig) -> Cell:
     parts = _parts(config)
     for role in ("model", "judge"):
         config[role]["name"] = config[role].get("name") or slug_of(str(config[role].get("id")))
-    if _at_rehearsal(config):  # so that nothing that is named after the model can be taken for the model's own
+    if at_rehearsal(config):  # so that nothing that is named after the model can be taken for the model's own
         config["model"]["name"] = f"rehearsed-{config['model']['name']}"
-    elif _at_rehearsal(config["embedder"]):
+    elif at_rehearsal(config["embedder"]):
         raise ConfigError(
             "embedder.endpoint is the rehearsal server, whose vectors mean nothing, but the model is a real one: "
             "choose endpoint=rehearsal too, or another embedder"
@@ -209,24 +208,7 @@ def _knobs(cfg: DictConfig) -> set[str]:
 
 def title(cell: Cell) -> Title:
     """What the cell is about, for people."""
-    config = cell.config
-    return Title(
-        model=config["model"]["name"],
-        strategy=config["strategy"]["name"],
-        domain=config["domain"]["name"],
-        query=config["domain"]["query"],
-        judge="rehearsed" if _at_rehearsal(config["judge"]) else config["judge"]["kind"],
-        subject="recorded"
-        if isinstance(cell.parts.model, Recorded)
-        else "rehearsed"
-        if _at_rehearsal(config)
-        else "real",
-    )
-
-
-def _at_rehearsal(node: Mapping[str, Any]) -> bool:
-    """Whether what a node describes is asked at the rehearsal server, whose endpoint alone bears its name."""
-    return (node.get("endpoint") or {}).get("name") == REHEARSAL
+    return title_of(cell.config)
 
 
 def without(node: Mapping[str, Any], *names: str) -> dict[str, Any]:

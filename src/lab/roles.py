@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from src.embed import EndpointEncoder, EndpointModel
+from src.embed import EndpointEncoder, EndpointModel, HashingModel, SentenceModel
 from src.errors import ConfigError
 from src.interfaces import ChatModel, Encoder, Judge, Lab, Report
 from src.judge import LLMJudge, RulesJudge
@@ -25,9 +26,83 @@ Paces = dict[str, list[Step]]
 """How the pace of each endpoint changed, by its name."""
 
 
+@dataclass
+class Roles:
+    """Opens judges, subjects and encoders; roles at one endpoint share a connection. Made by :func:`open_roles`."""
+
+    ledger: Ledger
+    seed: int
+    cell_key: str
+    sweep: str | None
+    stack: AsyncExitStack
+    connections: list[Connection] = field(default_factory=list)
+
+    async def chat(self, role: Role, model: Model, endpoint: Endpoint | Embedded) -> ChatClient:
+        """A model at an endpoint, behind the ledger."""
+        return await self.stack.enter_async_context(
+            ChatClient(
+                model,
+                endpoint,
+                ledger=self.ledger,
+                role=role,
+                seed=self.seed,
+                cell_key=self.cell_key,
+                sweep=self.sweep,
+                connection=self._connection(endpoint),
+            )
+        )
+
+    async def judge(self, judge: Model | RulesJudge, endpoint: Endpoint | Embedded | None) -> Judge:
+        """A judge; `endpoint` is that of a judge that is a model."""
+        if isinstance(judge, RulesJudge):
+            return judge
+        assert endpoint is not None
+        return LLMJudge(await self.chat("judge", judge, endpoint))
+
+    async def encoder(self, embedder: SentenceModel | HashingModel | EndpointModel) -> Encoder:
+        """An encoder whose vectors the ledger keeps."""
+        if not isinstance(embedder, EndpointModel):
+            return embedder.encoder(ledger=self.ledger, cell_key=self.cell_key)
+        return await self.stack.enter_async_context(
+            EndpointEncoder(
+                embedder,
+                ledger=self.ledger,
+                cell_key=self.cell_key,
+                sweep=self.sweep,
+                connection=self._connection(embedder.endpoint),
+            )
+        )
+
+    def paces(self) -> Paces:
+        """How the pace of each endpoint changed."""
+        return {known.endpoint.name: list(known.pace.history) for known in self.connections if known.pace.history}
+
+    def _connection(self, endpoint: Endpoint | Embedded) -> Connection:
+        """The connection to an endpoint, one for all roles, so that its limits hold for them together."""
+        for known in self.connections:
+            if known.endpoint == endpoint:
+                return known
+        self.connections.append(Connection(endpoint))
+        return self.connections[-1]
+
+
+@asynccontextmanager
+async def open_roles(ledger: Ledger, *, seed: int, cell_key: str, sweep: str | None) -> AsyncIterator[Roles]:
+    """Open roles as they are asked for; connections close and the embedded server stops on leaving.
+
+    Args:
+        ledger: every answer and vector passes through it.
+        seed: part of the key of sampled answers.
+        cell_key: who pays.
+        sweep: whose budget they are paid from.
+    """
+    async with AsyncExitStack() as stack:
+        yield Roles(ledger, seed, cell_key, sweep, stack)
+
+
 @asynccontextmanager
 async def build_lab(cell: Cell, ledger: Ledger, report: Report, paces: Paces) -> AsyncIterator[Lab]:
-    """Build the roles of a cell once; connections close and the embedded server stops on leaving.
+    """Build the roles of a cell once.
 
     Args:
         cell: the cell.
@@ -39,60 +114,20 @@ async def build_lab(cell: Cell, ledger: Ledger, report: Report, paces: Paces) ->
         ConfigError: see :func:`check_budget`.
     """
     check_budget(cell)
-    parts, seed = cell.parts, cell.operation.seed
-    connections: list[Connection] = []
-
-    def connection(endpoint: Endpoint | Embedded) -> Connection:
-        """The connection to an endpoint, one for all roles, so that its limits hold for them together."""
-        for known in connections:
-            if known.endpoint == endpoint:
-                return known
-        connections.append(Connection(endpoint))
-        return connections[-1]
-
-    def client(role: Role, model: Model, endpoint: Endpoint | Embedded) -> ChatClient:
-        return ChatClient(
-            model,
-            endpoint,
-            ledger=ledger,
-            role=role,
-            seed=seed,
-            cell_key=cell.identity.cell_key,
-            sweep=cell.operation.sweep,
-            connection=connection(endpoint),
-        )
-
-    def note_paces() -> None:
-        paces.update({known.endpoint.name: list(known.pace.history) for known in connections if known.pace.history})
-
-    async with AsyncExitStack() as stack:
-        stack.callback(note_paces)
-        subject: ChatModel
-        if isinstance(parts.model, Recorded):
-            subject = parts.model
-        else:
-            assert parts.endpoint is not None
-            subject = await stack.enter_async_context(client("subject", parts.model, parts.endpoint))
-        judge: Judge
-        if isinstance(parts.judge, RulesJudge):
-            judge = parts.judge
-        else:
-            assert parts.judge_endpoint is not None
-            judge = LLMJudge(await stack.enter_async_context(client("judge", parts.judge, parts.judge_endpoint)))
-        encoder: Encoder
-        if isinstance(parts.embedder, EndpointModel):
-            encoder = await stack.enter_async_context(
-                EndpointEncoder(
-                    parts.embedder,
-                    ledger=ledger,
-                    cell_key=cell.identity.cell_key,
-                    sweep=cell.operation.sweep,
-                    connection=connection(parts.embedder.endpoint),
-                )
-            )
-        else:
-            encoder = parts.embedder.encoder(ledger=ledger, cell_key=cell.identity.cell_key)
-        yield Lab(subject, judge, None, encoder, np.random.default_rng(seed), report)
+    parts, operation = cell.parts, cell.operation
+    async with open_roles(ledger, seed=operation.seed, cell_key=cell.identity.cell_key, sweep=operation.sweep) as roles:
+        try:
+            subject: ChatModel
+            if isinstance(parts.model, Recorded):
+                subject = parts.model
+            else:
+                assert parts.endpoint is not None
+                subject = await roles.chat("subject", parts.model, parts.endpoint)
+            judge = await roles.judge(parts.judge, parts.judge_endpoint)
+            encoder = await roles.encoder(parts.embedder)
+            yield Lab(subject, judge, None, encoder, np.random.default_rng(operation.seed), report)
+        finally:
+            paces.update(roles.paces())
 
 
 def check_budget(cell: Cell) -> None:

@@ -1,0 +1,156 @@
+"""Finished cells as they lie in their folders: found, read, chosen; what compares models begins with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from src.errors import ConfigError, DataMissing
+from src.figures.captions import Title, title_of
+from src.identity import key_of
+from src.records import Metrics, Tables
+from src.store import cell_folders, read_metrics, read_phase
+
+
+@dataclass(frozen=True)
+class MeasuredCell:
+    """A cell whose both phases are finished.
+
+    Attributes:
+        folder: where it lies, relative to the repository where it lies inside, for people.
+        key: its cell_key.
+        title: what it is about, who judged, whether a real model was asked.
+        config: the configuration that the key hashes, as in `process/config.yaml`.
+        metrics: `process/metrics.json`.
+        extracted, processed: the tables of its phases.
+    """
+
+    folder: str
+    key: str
+    title: Title
+    config: Mapping[str, Any]
+    metrics: Metrics
+    extracted: Tables
+    processed: Tables
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self.title.model
+
+    @property
+    def strategy(self) -> str:
+        """Name of the strategy."""
+        return self.title.strategy
+
+    @property
+    def domain(self) -> str:
+        """Name of the domain."""
+        return self.title.domain
+
+    def value(self, name: str) -> Any:
+        """A value of the configuration by its dotted name, such as `prompts.name`; None if there is none."""
+        node: Any = self.config
+        for part in name.split("."):
+            node = node.get(part) if isinstance(node, Mapping) else None
+        return node
+
+
+@dataclass(frozen=True)
+class Found:
+    """What lies in a collection of cells.
+
+    Attributes:
+        cells: finished cells, sorted by domain, strategy, model, folder.
+        unfinished: folders that hold an extraction and no processing, or hold what does not belong together.
+    """
+
+    cells: tuple[MeasuredCell, ...]
+    unfinished: tuple[str, ...]
+
+
+def find_cells(place: Path, root: Path, probe: str = "boundary") -> Found:
+    """Read every cell of a probe below `place`.
+
+    Raises:
+        DataMissing: there is no such folder, or no finished cell in it.
+    """
+    found: list[MeasuredCell] = []
+    unfinished: list[str] = []
+    for folder in cell_folders(place):
+        shown = folder.relative_to(root).as_posix() if folder.is_relative_to(root) else folder.as_posix()
+        config, metrics = read_metrics(folder)
+        if not config:
+            unfinished.append(shown)
+        elif config.get("probe") == probe:
+            _, extracted = read_phase(folder, "extract")
+            _, processed = read_phase(folder, "process")
+            found.append(MeasuredCell(shown, key_of(config), title_of(config), config, metrics, extracted, processed))
+    if not found:
+        raise DataMissing(
+            f"{place} holds no finished cell of probe {probe}: run `python -m src.run …` or `dvc repro` first, "
+            "or give the folder of your cells as cells=FOLDER"
+        )
+    found.sort(key=lambda cell: (cell.domain, cell.strategy, cell.model, cell.folder))
+    return Found(tuple(found), tuple(unfinished))
+
+
+def choose(
+    cells: Sequence[MeasuredCell], where: Mapping[str, Any], where_not: Mapping[str, Any]
+) -> tuple[list[MeasuredCell], list[MeasuredCell]]:
+    """Cells whose values are among those of `where` and not among those of `where_not`; and the others.
+
+    Args:
+        cells: all of them.
+        where: dotted name of a configured value → the value, or a list of values.
+        where_not: the same.
+
+    Raises:
+        ConfigError: a name that no cell has; nothing is left.
+    """
+    for name in (*where, *where_not):
+        if all(cell.value(name) is None for cell in cells):
+            raise ConfigError(f"where: no cell has a value {name}; names are those of process/config.yaml, as seed")
+    chosen: list[MeasuredCell] = []
+    others: list[MeasuredCell] = []
+    for cell in cells:
+        fits = all(cell.value(name) in _values(value) for name, value in where.items())
+        struck = any(cell.value(name) in _values(value) for name, value in where_not.items())
+        (chosen if fits and not struck else others).append(cell)
+    if cells and not chosen:
+        raise ConfigError(f"none of {len(cells)} cells fits where={dict(where)} where_not={dict(where_not)}")
+    return chosen, others
+
+
+def one_each(cells: Sequence[MeasuredCell]) -> tuple[MeasuredCell, ...]:
+    """The cells, one per domain, strategy and model; copies of one and the same cell count once.
+
+    Raises:
+        ConfigError: two different cells of one model would be compared as one.
+    """
+    kept: dict[tuple[str, str, str], MeasuredCell] = {}
+    for cell in cells:
+        place = (cell.domain, cell.strategy, cell.model)
+        other = kept.setdefault(place, cell)
+        if other.key != cell.key:
+            names = ", ".join(_differences(other.config, cell.config)[:5])
+            raise ConfigError(
+                f"{other.folder} and {cell.folder} are two cells of {cell.model} for {cell.domain} by {cell.strategy}; "
+                f"they differ in {names}: say which one counts, as 'where={{seed: 0}}', or remove one"
+            )
+    return tuple(kept.values())
+
+
+def _values(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def _differences(one: Any, other: Any, path: str = "") -> list[str]:
+    """Dotted names of the values that differ."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        names = sorted(one.keys() | other.keys(), key=str)
+        parts = (_differences(one.get(name), other.get(name), f"{path}.{name}" if path else name) for name in names)
+        return [name for part in parts for name in part]
+    return [] if one == other else [path]

@@ -1,0 +1,92 @@
+"""Folders of findings: what a study or a calibration concluded, `<reports>/<kind>/<name>`; small, for git."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from src.errors import ConfigError
+from src.records import Metrics
+from src.store.files import write_json
+from src.store.names import slug
+
+Kind = Literal["studies", "calibration"]
+
+
+@dataclass(frozen=True)
+class StoredFinding:
+    """A finding as it lies in its folder.
+
+    Attributes:
+        folder: where, with `<table>.csv`, `<figure>.png` and `<figure>.svg`.
+        kind: `studies` or `calibration`.
+        facts: `finding.json`: name, question, verdict, captions, definitions, missing, sources, reference.
+        metrics: `metrics.json`: flat.
+        tables: names of its tables, sorted; figures: names of its figures, sorted.
+    """
+
+    folder: Path
+    kind: Kind
+    facts: Mapping[str, Any]
+    metrics: Metrics
+    tables: tuple[str, ...]
+    figures: tuple[str, ...]
+
+
+def finding_folder(reports: Path, kind: Kind, name: str) -> Path:
+    """Where a finding lies."""
+    return reports / kind / slug(name, "study.name" if kind == "studies" else "name")
+
+
+def write_finding(
+    folder: Path,
+    facts: Mapping[str, object],
+    metrics: Metrics,
+    tables: Mapping[str, pl.DataFrame],
+    images: Mapping[str, bytes],
+) -> None:
+    """Write a finding in place of the one that was there; `images` is file name with ending → bytes.
+
+    Raises:
+        ConfigError: the folder cannot be written.
+    """
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for name, table in sorted(tables.items()):
+            text = table.write_csv(line_terminator="\n")
+            (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
+        for name, content in sorted(images.items()):
+            (folder / name).write_bytes(content)
+        write_json(folder / "metrics.json", metrics)
+        write_json(folder / "finding.json", facts)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot write the finding {folder}: {error.strerror}; set reports to a folder you may write"
+        ) from error
+
+
+def read_findings(reports: Path) -> list[StoredFinding]:
+    """Read every finding: studies first, by name."""
+    found = []
+    kinds: tuple[Kind, ...] = ("studies", "calibration")
+    for kind in kinds:
+        for path in sorted((reports / kind).glob("*/finding.json")):
+            folder = path.parent
+            found.append(
+                StoredFinding(
+                    folder,
+                    kind,
+                    json.loads(path.read_text(encoding="utf-8")),
+                    json.loads((folder / "metrics.json").read_text(encoding="utf-8")),
+                    tuple(sorted(file.stem for file in folder.glob("*.csv"))),
+                    tuple(sorted(file.stem for file in folder.glob("*.png"))),
+                )
+            )
+    return found
