@@ -98,38 +98,35 @@ def find_cells(place: Path, root: Path, probe: str = "boundary") -> Found:
 
 
 def choose(
-    cells: Sequence[MeasuredCell], where: Mapping[str, Any], where_not: Mapping[str, Any]
-) -> tuple[list[MeasuredCell], list[MeasuredCell]]:
-    """Cells whose values are among those of `where` and not among those of `where_not`; and the others.
+    cells: Sequence[MeasuredCell], where: Mapping[str, Any], variant_prompts: Sequence[str]
+) -> tuple[tuple[MeasuredCell, ...], tuple[MeasuredCell, ...]]:
+    """The cells that are compared, one per domain, strategy and model; and their variants with other prompts.
 
     Args:
         cells: all of them.
-        where: dotted name of a configured value → the value, or a list of values.
-        where_not: the same.
+        where: dotted name of a configured value → the value, or a list of values, that a cell must have.
+        variant_prompts: names of prompt sets whose cells are variants.
 
     Raises:
-        ConfigError: a name that no cell has; nothing is left.
+        ConfigError: a name that no cell has; nothing is left; two different cells would be compared as one.
     """
-    for name in (*where, *where_not):
+    for name in where:
         if all(cell.value(name) is None for cell in cells):
-            raise ConfigError(f"where: no cell has a value {name}; names are those of process/config.yaml, as seed")
-    chosen: list[MeasuredCell] = []
-    others: list[MeasuredCell] = []
-    for cell in cells:
-        fits = all(cell.value(name) in _values(value) for name, value in where.items())
-        struck = any(cell.value(name) in _values(value) for name, value in where_not.items())
-        (chosen if fits and not struck else others).append(cell)
-    if cells and not chosen:
-        raise ConfigError(f"none of {len(cells)} cells fits where={dict(where)} where_not={dict(where_not)}")
-    return chosen, others
+            raise ConfigError(
+                f"where: no cell has a value {name}; names are those of process/config.yaml, such as seed"
+            )
+    fit = [cell for cell in cells if all(cell.value(name) in _values(value) for name, value in where.items())]
+    variants = [cell for cell in fit if cell.value("prompts.name") in variant_prompts]
+    chosen = [cell for cell in fit if cell.value("prompts.name") not in variant_prompts]
+    if not chosen:
+        raise ConfigError(
+            f"none of {len(cells)} cells fits where={dict(where)} with other prompts than {', '.join(variant_prompts)}"
+        )
+    return _one_each(chosen), tuple(variants)
 
 
-def one_each(cells: Sequence[MeasuredCell]) -> tuple[MeasuredCell, ...]:
-    """The cells, one per domain, strategy and model; copies of one and the same cell count once.
-
-    Raises:
-        ConfigError: two different cells of one model would be compared as one.
-    """
+def _one_each(cells: Sequence[MeasuredCell]) -> tuple[MeasuredCell, ...]:
+    """The cells, one per domain, strategy and model; copies of one and the same cell count once."""
     kept: dict[tuple[str, str, str], MeasuredCell] = {}
     for cell in cells:
         place = (cell.domain, cell.strategy, cell.model)
@@ -138,7 +135,7 @@ def one_each(cells: Sequence[MeasuredCell]) -> tuple[MeasuredCell, ...]:
             names = ", ".join(_differences(other.config, cell.config)[:5])
             raise ConfigError(
                 f"{other.folder} and {cell.folder} are two cells of {cell.model} for {cell.domain} by {cell.strategy}; "
-                f"they differ in {names}: say which one counts, as 'where={{seed: 0}}', or remove one"
+                f"they differ in {names}: say which one counts, as where='{{seed: 0}}', or remove one"
             )
     return tuple(kept.values())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import hydra
 from omegaconf import DictConfig
@@ -13,6 +14,7 @@ from src.console import show_error
 from src.errors import ConfigError, FrontierError
 from src.host import sigterm_raises
 
+CONF = Path(__file__).resolve().parents[1] / "conf"
 SECRET = re.compile(
     r"(^|[.+~@_])(api_?key|key|token|secret|password|authorization)="  # a field that would hold one
     r"|api_key_env=(?!(null|[A-Z][A-Z0-9_]*)?$)"  # one in the place of a variable's name
@@ -47,7 +49,7 @@ def command(job: Callable[[DictConfig], None], config: str, verbs: Sequence[str]
     """
     codes = [0]
 
-    @hydra.main(version_base="1.3", config_path="../conf", config_name=config)
+    @hydra.main(version_base="1.3", config_path=str(CONF), config_name=config)
     def once(cfg: DictConfig) -> None:
         try:
             job(cfg)

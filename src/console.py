@@ -15,7 +15,8 @@ from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
 
-from src.figures.captions import Title
+from src.figures.captions import Title, percent, plural
+from src.figures.finding import Finding
 from src.figures.plans import COLUMNS as PLAN_COLUMNS
 from src.figures.plans import LEGEND, Compared, PlanRow, fact_lines, plan_lines
 from src.figures.summary import Spend, cautions, rows
@@ -81,6 +82,67 @@ def show_result(
         console.print(Text(f"planned beside taken: {line}", style="dim"))
     console.print(Text(f"tables and metrics: {folder}"), soft_wrap=True)
     console.print(Text("figures, every point, comparison of runs: make ui"))
+
+
+def show_finding(finding: Finding, folder: Path, console: Console | None = None) -> None:
+    """Print what a study or a calibration concluded, what must be known first, what it lacked and where it lies."""
+    console = console or _console(sys.stdout)
+    console.print(Text(f"{finding.name}: {finding.question}", style="bold"))
+    for line in finding.cautions:
+        console.print(Text(line, style="bold yellow"))
+    for line in finding.verdict:
+        console.print(Text(f"• {line}"))
+    for line in finding.missing:
+        console.print(Text(f"missing: {line}", style="dim"))
+    console.print(Text(f"tables, figures and numbers: {folder}"), soft_wrap=True)
+
+
+def show_union(
+    domain: str,
+    strategy: str,
+    titles: Sequence[Title],
+    metrics: Metrics,
+    folder: Path,
+    console: Console | None = None,
+) -> None:
+    """Print a union: clusters, and per model what it knows of them; of one that was not made, what it would ask.
+
+    Args:
+        domain: of the union.
+        strategy: of the union.
+        titles: of its cells.
+        metrics: of the union; `texts` and `questions` where nothing was asked.
+        folder: where it lies.
+        console: where to print; standard output by default.
+    """
+    console = console or _console(sys.stdout)
+    console.width = max(console.width, WIDTH)
+    models = ", ".join(title.model for title in titles)
+    console.print(Text(f"union · {domain} · {strategy} · {plural(len(titles), 'model')}: {models}", style="bold"))
+    for caveat in sorted({title.caveat for title in titles}):
+        console.print(Text(caveat, style="bold yellow"))
+    if "questions" in metrics:
+        console.print(
+            f"{metrics['texts']:,} distinct texts; at most {metrics['questions']:,} pairs are questions to the judge, "
+            "less what the ledger holds; nothing was asked"
+        )
+        return
+    console.print(
+        f"{metrics['clusters']:,} clusters of {metrics['points']:,} valid points; "
+        f"largest {metrics['largest_cluster']}; {metrics['calls_judge']:,} calls to the judge"
+    )
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("model", "recall_match", "95 % (Wilson over clusters)", "recall_count", "alone", "of the others"):
+        table.add_column(name, justify="left" if name == "model" else "right")
+    for title in titles:
+        name = title.model
+        low, high = (metrics.get(f"recall_match_{name}_{end}") for end in ("low", "high"))
+        bounds = f"{100 * float(low):.1f}–{percent(float(high))}" if low is not None and high is not None else "none"
+        shares = [metrics.get(f"{measure}_{name}") for measure in ("recall_match", "recall_count", "leave_one_out")]
+        match, count, out = (percent(float(share)) if share is not None else "none" for share in shares)
+        table.add_row(Text(name), match, bounds, count, f"{metrics[f'unique_discoveries_{name}']:,}", out)
+    console.print(table)
+    console.print(Text(f"tables and metrics: {folder}"), soft_wrap=True)
 
 
 def show_sweep(name: str, cells: Sequence[SweptCell], console: Console | None = None) -> None:

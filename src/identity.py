@@ -58,8 +58,13 @@ def identity(config: Mapping[str, Any]) -> Identity:
     return Identity(extract, measured, _digest(extract), _digest(measured))
 
 
+def stable(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Sections of a resolved configuration without the fields that change no answer, as a cell folder stores them."""
+    return _stable(config, frozenset())
+
+
 def key_of(stored: Mapping[str, Any]) -> str:
-    """The cell_key of a configuration as a cell folder stores it."""
+    """The key of a configuration as a folder stores it; that of a cell is its cell_key."""
     return _digest(stored)
 
 

@@ -62,6 +62,14 @@ async def gather_verdicts(
     return Evidence(own, nodes, pairs, guards, labels), tuple(verdicts[pair] for pair in sorted(verdicts))
 
 
+def questions(nodes: Nodes, vectors: npt.ArrayLike, own: Dedup) -> int:
+    """How many pairs :func:`gather_verdicts` may ask the judge about; nothing is asked."""
+    settings = computed(own)
+    pairs = similar_pairs(unit_rows(vectors, rows=len(nodes)), min(setting.fuzzy for setting in settings))
+    guarded = np.array([bool(guard) for guard in _guards(nodes, pairs, settings)], dtype=bool)
+    return int(_any([Graph.of(len(nodes), pairs, guarded, setting) for setting in settings]).sum())
+
+
 def _guards(nodes: Nodes, pairs: Pairs, settings: tuple[Dedup, ...]) -> tuple[str | None, ...]:
     """The guard of every pair that some setting would merge without asking."""
     strict = min((setting.strict for setting in settings if setting.guards), default=np.inf)

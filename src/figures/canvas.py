@@ -32,18 +32,28 @@ COLOURS = Palette()
 
 
 def canvas(
-    title: str, subtitle: str, caption: str, *, panels: int = 1, width: float = 9.0
+    title: str, subtitle: str, caption: str, *, panels: int = 1, width: float = 9.0, rows: int = 1, height: float = 4.8
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure with its words and a row of styled axes."""
-    figure = Figure(figsize=(width, 4.8), dpi=DPI, facecolor="white")
+    """An empty figure with its words and styled axes, `rows` of `panels` each; the words keep their places in inches.
+
+    Args:
+        title: what is shown, about what; one line.
+        subtitle: n and what must be known before the numbers; one line.
+        caption: what marks and intervals are; at most two lines.
+        panels: axes in a row.
+        width, height: inches.
+        rows: rows of axes, returned row by row.
+    """
+    figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
     ink, muted = COLOURS.ink, COLOURS.muted
     size = min(13.0, 13.0 * 8.3 * width / max(len(title), 1))  # a long title shrinks rather than leaves the page
-    figure.text(0.02, 0.965, title, fontsize=size, fontweight="bold", color=ink, va="top", parse_math=False)
-    figure.text(0.02, 0.895, subtitle, fontsize=9.5, color=muted, va="top", parse_math=False)
-    figure.text(0.02, 0.025, caption, fontsize=9, color=muted, va="bottom", parse_math=False)
-    axes = list(figure.subplots(1, panels, squeeze=False)[0])
-    figure.subplots_adjust(left=0.85 / width, right=0.98, top=0.77, bottom=0.22, wspace=0.28)
+    inch = 4.8 / height  # of the usual height, which the places below are made for
+    figure.text(0.02, 1 - 0.035 * inch, title, fontsize=size, fontweight="bold", color=ink, va="top", parse_math=False)
+    figure.text(0.02, 1 - 0.105 * inch, subtitle, fontsize=9.5, color=muted, va="top", parse_math=False)
+    figure.text(0.02, 0.025 * inch, caption, fontsize=9, color=muted, va="bottom", parse_math=False)
+    axes = list(figure.subplots(rows, panels, squeeze=False).flat)
+    figure.subplots_adjust(left=0.85 / width, right=0.98, top=1 - 0.23 * inch, bottom=0.22 * inch, wspace=0.28)
     for ax in axes:
         _style(ax)
     return figure, axes

@@ -93,11 +93,11 @@ class Cell:
     parts: Parts
 
 
-def read_cell(cfg: DictConfig) -> Cell:
-    """Resolve and check a composed configuration; nothing is opened or written, but a recording is read.
+def resolved(cfg: DictConfig) -> dict[str, Any]:
+    """Resolve a composed configuration.
 
     Raises:
-        ConfigError: a value is missing, unknown, of the wrong kind or out of range.
+        ConfigError: a value is missing, or cannot be resolved or written.
     """
     try:
         config = cast(dict[str, Any], OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True))
@@ -109,6 +109,16 @@ def read_cell(cfg: DictConfig) -> Cell:
         json.dumps(config, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         raise ConfigError("the configuration holds bytes that are no UTF-8; write the value in UTF-8") from error
+    return config
+
+
+def read_cell(cfg: DictConfig) -> Cell:
+    """Resolve and check a composed configuration; nothing is opened or written, but a recording is read.
+
+    Raises:
+        ConfigError: a value is missing, unknown, of the wrong kind or out of range.
+    """
+    config = resolved(cfg)
     fields = {field.name for field in dataclasses.fields(Operation)}
     if unknown := sorted(config.keys() - fields - LAB_KEYS - _knobs(cfg)):
         raise ConfigError(f"{', '.join(unknown)}: neither the lab nor the probe reads such a value at the root")
@@ -122,7 +132,7 @@ def read_cell(cfg: DictConfig) -> Cell:
     _take_recording(config)
     parts = _parts(config)
     for role in ("model", "judge"):
-        config[role]["name"] = config[role].get("name") or slug_of(str(config[role].get("id")))
+        config[role]["name"] = name_of(config[role])
     if at_rehearsal(config):  # so that nothing that is named after the model can be taken for the model's own
         config["model"]["name"] = f"rehearsed-{config['model']['name']}"
     elif at_rehearsal(config["embedder"]):
@@ -166,19 +176,28 @@ def _take_recording(config: dict[str, Any]) -> None:
 
 
 def _parts(config: Mapping[str, Any]) -> Parts:
-    judge = config["judge"]
-    llm = "id" in judge
-    built = build(without(judge, *OURS), "judge")
-    kind = "llm" if llm else built.kind
-    if judge.get("kind") != kind:
-        raise ConfigError(f"judge.kind={judge.get('kind')!r} is not what this judge is: it is {kind!r}")
+    judge, judge_endpoint = build_judge(config["judge"])
     return Parts(
         model=build(without(config["model"], *OURS), "model"),
         endpoint=build(config["endpoint"], "endpoint") if config["endpoint"] else None,
-        judge=built,
-        judge_endpoint=build(judge["endpoint"], "judge.endpoint") if llm else None,
+        judge=judge,
+        judge_endpoint=judge_endpoint,
         embedder=build(config["embedder"], "embedder"),
     )
+
+
+def build_judge(node: Mapping[str, Any], what: str = "judge") -> tuple[Model | RulesJudge, Endpoint | Embedded | None]:
+    """The classes of a judge and, if it is a model, of its endpoint; `what` is how errors call it.
+
+    Raises:
+        ConfigError: a value does not fit, or `kind` is not what the judge is.
+    """
+    llm = "id" in node
+    built = build(without(node, *OURS), what)
+    kind = "llm" if llm else built.kind
+    if node.get("kind") != kind:
+        raise ConfigError(f"{what}.kind={node.get('kind')!r} is not what this judge is: it is {kind!r}")
+    return built, build(node["endpoint"], f"{what}.endpoint") if llm else None
 
 
 def build(node: Mapping[str, Any], what: str) -> Any:
@@ -204,6 +223,11 @@ def _knobs(cfg: DictConfig) -> set[str]:
     """Root values that the chosen probe reads, by the interpolations in its node."""
     node = OmegaConf.to_container(cfg.probe, resolve=False)
     return set(re.findall(r"\$\{(\w+)\}", str(node)))
+
+
+def name_of(role: Mapping[str, Any]) -> str:
+    """The name of a model, or of a judge: as given, or the last part of its id."""
+    return str(role.get("name") or slug_of(str(role.get("id"))))
 
 
 def title(cell: Cell) -> Title:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -12,8 +12,8 @@ from src.embed import EndpointEncoder, EndpointModel, HashingModel, SentenceMode
 from src.errors import ConfigError
 from src.interfaces import ChatModel, Encoder, Judge, Lab, Report
 from src.judge import LLMJudge, RulesJudge
-from src.lab.config import Cell, Parts
-from src.ledger import Ledger
+from src.lab.config import Cell
+from src.ledger import Budgets, Ledger
 from src.llm.client import ChatClient
 from src.llm.config import Endpoint, Model, Price
 from src.llm.connection import Connection
@@ -136,14 +136,9 @@ def check_budget(cell: Cell) -> None:
     Raises:
         ConfigError: money is limited and the price of a role unknown, or a sweep is limited and there is none.
     """
-    budget, sweep = cell.operation.budget, cell.operation.budget.sweep
-    for key, limit in (("budget.usd", budget.usd), ("budget.sweep.usd", sweep.usd)):
-        for role, price in _prices(cell.parts).items():
-            if limit is not None and price is None:
-                raise ConfigError(
-                    f"{key}={limit:g} cannot be kept because {role}.price is null: give {role}.price (USD per million "
-                    f"tokens in and out, and the day), or set {key}=null and limit tokens or calls."
-                )
+    parts = cell.parts
+    check_prices(cell.operation.budget, {"model": parts.model, "judge": parts.judge, "embedder": parts.embedder})
+    sweep = cell.operation.budget.sweep
     if sweep.limits and cell.operation.sweep is None:
         name, limit = next(iter(sweep.limits.items()))
         raise ConfigError(
@@ -152,13 +147,25 @@ def check_budget(cell: Cell) -> None:
         )
 
 
-def _prices(parts: Parts) -> dict[str, Price | None]:
-    """What those roles cost that are served by an endpoint, by their names in the configuration."""
-    prices: dict[str, Price | None] = {}
-    if isinstance(parts.model, Model):
-        prices["model"] = parts.model.price
-    if isinstance(parts.judge, Model):
-        prices["judge"] = parts.judge.price
-    if isinstance(parts.embedder, EndpointModel):
-        prices["embedder"] = parts.embedder.price
-    return prices
+def check_prices(budget: Budgets, roles: Mapping[str, object]) -> None:
+    """Refuse a limit on money where somebody is paid whose price is unknown.
+
+    Args:
+        budget: the limits.
+        roles: by their names in the configuration; those that are served by an endpoint cost money.
+
+    Raises:
+        ConfigError: money is limited and a price unknown.
+    """
+    for key, limit in (("budget.usd", budget.usd), ("budget.sweep.usd", budget.sweep.usd)):
+        for role, price in _prices(roles).items():
+            if limit is not None and price is None:
+                raise ConfigError(
+                    f"{key}={limit:g} cannot be kept because {role}.price is null: give {role}.price (USD per million "
+                    f"tokens in and out, and the day), or set {key}=null and limit tokens or calls."
+                )
+
+
+def _prices(roles: Mapping[str, object]) -> dict[str, Price | None]:
+    """What those roles cost that are served by an endpoint."""
+    return {name: role.price for name, role in roles.items() if isinstance(role, Model | EndpointModel)}

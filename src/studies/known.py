@@ -17,7 +17,7 @@ class Known:
 
     Attributes:
         cells: one per domain, strategy and model.
-        variants: cells that were set apart by `where` and `where_not`, such as those with other prompts.
+        variants: cells whose prompts are a variant of others', such as `synonyms`.
         unions: one per domain and strategy, of exactly these cells.
         parameters: name of a model → its parameters in billions, where they are known.
         seed: of every bootstrap.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from src.audited import audited, put
 from src.records import Metrics, Tables
-from src.stats.intervals import wilson, wilson_leaf
 from src.text.fences import looks_like_instruction
 
 TOKENS = ("tokens_generation_in", "tokens_generation_out", "tokens_embedding")
@@ -41,47 +41,27 @@ def _extraction(extracted: Tables) -> Metrics:
         metrics[name] = int(turns[name].sum())
     unknown = RECORDED if metrics["stop_reason"] == "recorded" else UNKNOWN
     for name in TOKENS:
-        _put(metrics, name, _sum(turns[name]), UNKNOWN if name == "tokens_embedding" else unknown)
+        put(metrics, name, _sum(turns[name]), UNKNOWN if name == "tokens_embedding" else unknown)
     known = [part for part in (metrics[name] for name in TOKENS) if isinstance(part, int)]
-    _put(metrics, "tokens_nominal", sum(known) if len(known) == len(TOKENS) else None, unknown)
+    put(metrics, "tokens_nominal", sum(known) if len(known) == len(TOKENS) else None, unknown)
     return metrics
 
 
 def _processing(atoms: pl.DataFrame, processed: Tables) -> Metrics:
     """What remained and what it is worth; the unit is a cluster, judged by its representative."""
-    units = processed["atoms"].filter("unique").join(atoms.select("atom_id", "branch"), on="atom_id", how="left")
-    judged = units.filter(pl.col("valid").is_not_null())
-    unique, valid, n = units.height, int(judged["valid"].sum()), judged.height
     linkage = processed["linkage"].row(0, named=True)
     metrics: Metrics = {
-        "unique": unique,
-        "valid": valid,
-        "invalid": n - valid,
-        "audit_unparsed": unique - n,
+        **audited(atoms, processed["atoms"]),
         "judge_unparsed": int(linkage["judge_unparsed"]),
         "largest_cluster": int(linkage["largest_cluster"]),
         "chain_alarm": int(linkage["chain_alarm"]),
     }
-    _put(metrics, "dedup_rate", 1 - unique / atoms.height if atoms.height else None, "no points were found")
-    _put(metrics, "accuracy", valid / n if n else None, "no audited clusters")
-    _put(metrics, "audit_rejection", (n - valid) / n if n else None, "no audited clusters")
-    _put(metrics, "smallest_cosine", linkage["smallest_cosine"], "no cluster holds two distinct texts")
-    plain = wilson(valid, n)
-    leaf = wilson_leaf(judged["valid"].to_list(), judged["branch"].to_list())
-    for name, interval in (("accuracy", plain), ("accuracy_leaf", leaf)):
-        _put(metrics, f"{name}_low", None if interval.reason else interval.low, interval.reason)
-        _put(metrics, f"{name}_high", None if interval.reason else interval.high, interval.reason)
+    put(metrics, "smallest_cosine", linkage["smallest_cosine"], "no cluster holds two distinct texts")
     calls = processed["calls"].with_columns(tokens=pl.col("tokens_in") + pl.col("tokens_out"))
     metrics["calls_judge"] = int(calls["requests"].sum())
     for name, rubric in (("tokens_judge", "duplicate"), ("tokens_audit", "audit")):
-        _put(metrics, name, _sum(calls.filter(prompt=rubric)["tokens"]), UNKNOWN)
+        put(metrics, name, _sum(calls.filter(prompt=rubric)["tokens"]), UNKNOWN)
     return metrics
-
-
-def _put(metrics: Metrics, name: str, value: float | None, reason: str) -> None:
-    metrics[name] = value
-    if value is None:
-        metrics[f"{name}_reason"] = reason
 
 
 def _sum(column: pl.Series) -> int | None:

@@ -1,0 +1,133 @@
+"""Finished cells as a table: what was asked, what was found, how sure that is, who judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import median
+
+from src.figures.captions import percent, plural
+from src.figures.finding import Source
+from src.figures.tabulated import Grid, Notes
+from src.records import Metrics
+
+FEW = 25
+"""Cells that are shown in one table; more of them are folded, a table per domain."""
+HEADINGS = ("cell", "model", "strategy", "domain")
+COUNTS = ("raw", "unique", "valid")
+NUMBERS = (*COUNTS, "accuracy", "95 % leaf", "95 % plain", "n", "tokens")
+MEANINGS = {
+    "raw": "points as they were listed",
+    "unique": "clusters of points, those that say the same merged",
+    "valid": "clusters whose representative the audit accepts",
+    "accuracy": "valid of the n clusters on which the audit gave a readable verdict",
+    "95 % leaf": "interval of accuracy, points of a branch taken as alike: Wilson on n/deff with t; unit: branch",
+    "95 % plain": "interval of accuracy, points taken as independent: Wilson; unit: cluster; too narrow where points "
+    "of a branch resemble each other",
+    "tokens": "generation in and out plus embedding, as if nothing were replayed; judge and audit apart",
+    "cell": "first 8 digits of the cell_key, the hash of everything that the answers depend on",
+}
+
+
+@dataclass(frozen=True)
+class CellLine:
+    """A finished cell.
+
+    Attributes:
+        source: what it is, who judged, whether a real model was asked, its key and folder.
+        query: its domain as the prompts say it.
+        settings: name → value of what else tells cells apart.
+        metrics: as of the cell.
+    """
+
+    source: Source
+    query: str
+    settings: Mapping[str, str]
+    metrics: Metrics
+
+    @property
+    def anchor(self) -> str:
+        """Name of its row, for links."""
+        return f"cell-{self.source.cell_key[:16]}"
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Cells that are shown or folded away together: a line that sums them up, their table, the cell of each row."""
+
+    summary: str
+    grid: Grid
+    cells: tuple[CellLine, ...]
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """All cells: what they have in common, one fold or one per domain, why values are none."""
+
+    common: str
+    folds: tuple[Fold, ...]
+    notes: tuple[str, ...]
+
+
+def cell_table(cells: Sequence[CellLine]) -> CellTable:
+    """Lay out cells, which are sorted by domain; settings in which they differ become columns."""
+    names = list(dict.fromkeys(name for cell in cells for name in cell.settings))
+    values = {name: {cell.settings.get(name, "") for cell in cells} for name in names}
+    varied = [name for name in names if len(values[name]) > 1]
+    common = ", ".join(f"{name} {next(iter(values[name]))}" for name in names if name not in varied)
+    notes = Notes()
+    parts = [list(part) for _, part in groupby(cells, key=lambda cell: cell.source.domain)] if len(cells) > FEW else []
+    folds = []
+    for part in parts or [list(cells)]:
+        rows = tuple(_row(cell, varied, notes) for cell in part)
+        columns = (*HEADINGS, *varied, *NUMBERS, "stop reason", "judge", "subject")
+        numeric = tuple(name in NUMBERS for name in columns)
+        folds.append(Fold(_summary(part), Grid(columns, numeric, rows, total=len(rows)), tuple(part)))
+    return CellTable(common, tuple(folds), notes.lines())
+
+
+def _row(cell: CellLine, varied: Sequence[str], notes: Notes) -> tuple[str, ...]:
+    source, metrics = cell.source, cell.metrics
+    judged = sum(value for name in ("valid", "invalid") if isinstance(value := metrics.get(name), int))
+    return (
+        *(source.cell_key[:8], source.model, source.strategy, source.domain),
+        *(cell.settings.get(name, "") for name in varied),
+        *(_count(metrics, name, notes) for name in COUNTS),
+        _share(metrics, "accuracy", notes),
+        *(_bounds(metrics, name, notes) for name in ("accuracy_leaf", "accuracy")),
+        f"{judged:,}",
+        _count(metrics, "tokens_nominal", notes),
+        *(source.stop_reason, source.judge, source.subject),
+    )
+
+
+def _summary(cells: Sequence[CellLine]) -> str:
+    """`deep_learning: 50 cells; valid 12–812, median 301; accuracy 61.0 %–93.2 %, median 80.1 %`."""
+    words = [f"{', '.join(sorted({cell.source.domain for cell in cells}))}: {plural(len(cells), 'cell')}"]
+    for name, spell in (("valid", lambda value: f"{value:,.0f}"), ("accuracy", percent)):
+        known = [value for cell in cells if isinstance(value := cell.metrics.get(name), int | float)]
+        if known:
+            words.append(f"{name} {spell(min(known))} to {spell(max(known))}, median {spell(median(known))}")
+    return "; ".join(words)
+
+
+def _count(metrics: Metrics, name: str, notes: Notes) -> str:
+    value = metrics.get(name)
+    return f"{value:,.0f}" if isinstance(value, int | float) else notes.none(_why(metrics, name))
+
+
+def _share(metrics: Metrics, name: str, notes: Notes) -> str:
+    value = metrics.get(name)
+    return percent(value) if isinstance(value, int | float) else notes.none(_why(metrics, name))
+
+
+def _bounds(metrics: Metrics, name: str, notes: Notes) -> str:
+    low, high = metrics.get(f"{name}_low"), metrics.get(f"{name}_high")
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return notes.none(_why(metrics, f"{name}_low"))
+    return f"{100 * low:.1f}–{percent(high)}"
+
+
+def _why(metrics: Metrics, name: str) -> str:
+    return str(metrics.get(f"{name}_reason", "not computed"))

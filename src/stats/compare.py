@@ -1,0 +1,252 @@
+"""Models compared on the unions of what they know, pair by pair on the same clusters.
+
+The unit is the cluster of a union. A cluster is one of the patterns that occur: how many points each model has in it. A
+repeat of the measurement is a multinomial draw over the patterns, in every domain of its own, so that what two models
+share moves both. If facts differ in how easily they are found, such draws vary a little too much: the intervals are
+then on the safe side. What is averaged over domains gives each domain the same weight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binom, norm, studentized_range, t
+from statsmodels.stats.multitest import multipletests
+
+from src.stats.intervals import LEVEL, Interval, wilson
+from src.stats.recall import Counts, recall_count, recall_match
+
+DRAWS = 2_000
+CHUNK = 2_000_000
+"""Most numbers that one step of the multinomial draws at once."""
+FEWEST_DISCORDANT = 10
+UNIT = "union cluster"
+PERCENTILE = f"percentiles of {DRAWS:,} multinomial draws over the patterns of membership, expanded by t"
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What repeats of the measurement would have given, models side by side.
+
+    Attributes:
+        match: recall_match of each model, mean over the domains, shape (models,).
+        count: recall_count of each model, the same.
+        match_draws, count_draws: both in every draw, shape (DRAWS, models).
+        domains: recall_match in every draw and domain, shape (DRAWS, domains, models).
+        clusters: in each domain.
+    """
+
+    match: Vector
+    count: Vector
+    match_draws: Vector
+    count_draws: Vector
+    domains: Vector
+    clusters: tuple[int, ...]
+
+    def interval(self, draws: Vector) -> Interval:
+        """The interval of a number from its draws, shape (DRAWS,)."""
+        low, high = np.quantile(draws, _levels(min(self.clusters))).tolist()
+        return Interval(low, high, sum(self.clusters), UNIT, PERCENTILE)
+
+    def functional(self, weights: Vector) -> tuple[float, Interval]:
+        """A weighted sum of the recalls of all models, such as a slope, with its interval."""
+        return float(weights @ self.match), self.interval(self.match_draws @ weights)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two models on the same clusters.
+
+    Attributes:
+        one, other: their places among the models.
+        difference: recall_match of the one less that of the other, mean over the domains.
+        interval: of the difference.
+        only_one, only_other: clusters that hold a point of only one of the two, summed over the domains.
+        p: two-sided, of the difference over its standard error if both found equally much.
+        p_holm: the same after Holm over all pairs of the comparison.
+        p_midp: McNemar's test, mid-p, on the clusters of all domains together; 1 if the two never differ.
+    """
+
+    one: int
+    other: int
+    difference: float
+    interval: Interval
+    only_one: int
+    only_other: int
+    p: float
+    p_holm: float
+    p_midp: float
+
+
+def repeats(unions: Sequence[Counts], seed: int) -> Repeats:
+    """Draw repeats of the measurement.
+
+    Args:
+        unions: counts of points, shape (clusters, models), one for each domain, all with the same models; none empty.
+        seed: of the draws.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = [_redrawn(counts, rng) for counts in unions]
+    domains = np.stack([match for match, _ in drawn], axis=1)
+    return Repeats(
+        match=np.mean([recall_match(counts) for counts in unions], axis=0),
+        count=np.mean([recall_count(counts) for counts in unions], axis=0),
+        match_draws=domains.mean(axis=1),
+        count_draws=np.mean([count for _, count in drawn], axis=0),
+        domains=domains,
+        clusters=tuple(len(counts) for counts in unions),
+    )
+
+
+def recall_interval(unions: Sequence[Counts], model: int) -> Interval:
+    """Interval of a model's recall_match, mean over the domains: Wilson in each, combined."""
+    shares, parts = [], []
+    for counts in unions:
+        known = int((counts[:, model] > 0).sum())
+        shares.append(known / len(counts))
+        parts.append(replace(wilson(known, len(counts)), unit=UNIT))
+    return combined([1 / len(unions)] * len(unions), shares, parts)
+
+
+def combined(weights: Sequence[float], values: Sequence[float], intervals: Sequence[Interval]) -> Interval:
+    """Interval of a weighted sum of independent numbers from their own intervals.
+
+    Square-and-add: the distance of each bound is the root of the squared distances of the parts' bounds on that side
+    (method of variance estimates recovery; Zou and Donner, Statistics in Medicine 27, 2008).
+    """
+    units = " and ".join(sorted({part.unit for part in intervals}))
+    n = sum(part.n for part in intervals)
+    if missing := [part for part in intervals if part.reason]:
+        return Interval(math.nan, math.nan, n, units, missing[0].method, missing[0].reason)
+    if len(intervals) == 1 and weights[0] == 1:
+        return intervals[0]
+    total, below, above = 0.0, 0.0, 0.0
+    for weight, value, part in zip(weights, values, intervals, strict=True):
+        ends = sorted((weight * part.low, weight * part.high))
+        total += weight * value
+        below += (weight * value - ends[0]) ** 2
+        above += (ends[1] - weight * value) ** 2
+    methods = " and ".join(sorted({part.method.partition(",")[0] for part in intervals}))
+    return Interval(total - math.sqrt(below), total + math.sqrt(above), n, units, f"{methods}, square-and-add")
+
+
+def spread(values: Sequence[float], intervals: Sequence[Interval]) -> tuple[float, Interval]:
+    """Largest less smallest of independent numbers, with an interval that holds although the two were picked afterwards.
+
+    It is wide enough for all pairs at once: square-and-add with the studentised range in the place of z (Tukey).
+
+    Args:
+        values: at least two.
+        intervals: of the values, none with a reason.
+    """
+    value, low, high = np.array(values), *np.array([(part.low, part.high) for part in intervals]).T
+    wider = studentized_range.ppf(LEVEL, len(values), np.inf) / (math.sqrt(2) * norm.ppf((1 + LEVEL) / 2))
+    gap = value[:, None] - value[None, :]
+    below = wider * np.sqrt((value - low)[:, None] ** 2 + (high - value)[None, :] ** 2)
+    above = wider * np.sqrt((high - value)[:, None] ** 2 + (value - low)[None, :] ** 2)
+    whole = combined([1.0] * len(values), values, intervals)
+    bounds = max(0.0, float((gap - below).max())), float((gap + above)[~np.eye(len(values), dtype=bool)].max())
+    return float(gap.max()), Interval(*bounds, whole.n, whole.unit, "square-and-add, studentised range over all pairs")
+
+
+def pairs(unions: Sequence[Counts], drawn: Repeats) -> list[Pair]:
+    """Every pair of models on the clusters of all domains.
+
+    p is a score test: under equal recall each cluster that only one of the two has is as likely to be the other's. Its
+    tail is not bounded by the number of draws, which Holm over many pairs needs; with one domain it is McNemar's.
+
+    Args:
+        unions: as for :func:`repeats`.
+        drawn: its result.
+    """
+    one, other = np.triu_indices(unions[0].shape[1], k=1)
+    if not len(one):
+        return []
+    difference, variance = np.zeros(len(one)), np.zeros(len(one))
+    only_one, only_other = np.zeros(len(one), dtype=np.int64), np.zeros(len(one), dtype=np.int64)
+    for counts in unions:
+        has = (counts > 0).astype(np.int64)
+        both, sizes = (has.T @ has)[one, other], has.sum(axis=0)
+        b, c = sizes[one] - both, sizes[other] - both
+        only_one, only_other = only_one + b, only_other + c
+        difference += (b - c) / (len(counts) * len(unions))
+        variance += (b + c) / (len(counts) * len(unions)) ** 2
+    z = np.divide(np.abs(difference), np.sqrt(variance), out=np.zeros(len(one)), where=variance > 0)
+    p = np.minimum(1.0, 2 * norm.sf(z))
+    fewer, both_sides = np.minimum(only_one, only_other), only_one + only_other
+    midp = 2 * binom.cdf(fewer, both_sides, 0.5) - binom.pmf(fewer, both_sides, 0.5)
+    adjusted = holm(p.tolist())
+    levels = _levels(min(drawn.clusters))
+    found = []
+    for k, (i, j) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
+        low, high = np.quantile(drawn.match_draws[:, i] - drawn.match_draws[:, j], levels).tolist()
+        reason, n = "", sum(drawn.clusters)
+        if both_sides[k] < FEWEST_DISCORDANT:
+            reason = (
+                f"{both_sides[k]} of {n} clusters hold a point of only one of the two: an interval needs at least "
+                f"{FEWEST_DISCORDANT}"
+            )
+            low, high = math.nan, math.nan
+        interval = Interval(low, high, n, UNIT, PERCENTILE, reason)
+        counted = int(only_one[k]), int(only_other[k])
+        found.append(Pair(i, j, float(difference[k]), interval, *counted, float(p[k]), adjusted[k], float(midp[k])))
+    return found
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """p-values after Holm's correction, in their order; none for none."""
+    return [float(value) for value in multipletests(p, method="holm")[1]] if len(p) else []
+
+
+def tied(values: Vector, compared: Sequence[Pair]) -> list[int]:
+    """Places of the models that cannot be told apart from the best one, the best first; Holm over all pairs."""
+    best = int(np.argmax(values))
+    apart = {pair.other if pair.one == best else pair.one for pair in compared if pair.p_holm < 1 - LEVEL
+             and best in (pair.one, pair.other)}  # fmt: skip
+    kept = [place for place in range(len(values)) if place not in apart]
+    return sorted(kept, key=lambda place: (place != best, -values[place], place))
+
+
+def concordance(ranks_of: Vector) -> float:
+    """Kendall's W of the order of models over domains, with the correction for ties; NaN if no model differs anywhere.
+
+    Args:
+        ranks_of: average ranks, shape (domains, models), at least two of each.
+    """
+    domains, models = ranks_of.shape
+    total = ranks_of.sum(axis=0)
+    between = float(((total - total.mean()) ** 2).sum())
+    ties = 0.0
+    for row in ranks_of:
+        _, sizes = np.unique(row, return_counts=True)
+        ties += float((sizes**3 - sizes).sum())
+    largest = domains**2 * (models**3 - models) - domains * ties
+    return 12 * between / largest if largest > 0 else math.nan
+
+
+def _levels(clusters: int) -> tuple[float, float]:
+    """Which percentiles bound 95 %: further out where few clusters make draws too alike (Hesterberg 2015, section 5.1)."""
+    if clusters < 2:
+        return 0.0, 1.0
+    tail = float(norm.cdf(-math.sqrt(clusters / (clusters - 1)) * t.ppf((1 + LEVEL) / 2, clusters - 1)))
+    return tail, 1 - tail
+
+
+def _redrawn(counts: Counts, rng: np.random.Generator) -> tuple[Vector, Vector]:
+    """recall_match and recall_count in every draw, shape (DRAWS, models) each."""
+    patterns, sizes = np.unique(counts, axis=0, return_counts=True)
+    # Whole numbers as floats: their sums are exact in whatever order they are made.
+    has, points = (patterns > 0).astype(np.float64), patterns.astype(np.float64)
+    step = max(1, CHUNK // len(patterns))
+    match, count = [], []
+    for start in range(0, DRAWS, step):
+        drawn = rng.multinomial(len(counts), sizes / len(counts), size=min(step, DRAWS - start)).astype(np.float64)
+        match.append(drawn @ has)
+        count.append(drawn @ points)
+    return np.concatenate(match) / len(counts), np.concatenate(count) / len(counts)

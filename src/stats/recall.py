@@ -1,0 +1,97 @@
+"""How much of what several models know together each of them knows (arXiv 2602.00959, with a second definition).
+
+Everything is read off one matrix: points of each model in each cluster of a union, shape (clusters, models), int64,
+every row with at least one point. The unit is the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from src.records import Metrics
+from src.stats.intervals import wilson
+
+Counts = npt.NDArray[np.int64]
+Shares = npt.NDArray[np.float64]
+
+NO_CLUSTER = "no model has a valid point"
+ALONE = "one model alone: there is nothing to compare it with"
+
+
+def recall_match(counts: Counts) -> Shares:
+    """Share of the clusters that hold a point of each model, at most 1; NaN without clusters."""
+    return _shares((counts > 0).sum(axis=0), len(counts))
+
+
+def recall_count(counts: Counts) -> Shares:
+    """Points of each model per cluster of the union, as published: a ratio of counts, above 1 if points merge."""
+    return _shares(counts.sum(axis=0), len(counts))
+
+
+def jaccard(counts: Counts) -> Shares:
+    """Clusters that two models share, of those that either has; shape (models, models), NaN if neither has any."""
+    has = (counts > 0).astype(np.int64)
+    both = has.T @ has
+    sizes = has.sum(axis=0)
+    either = sizes[:, None] + sizes[None, :] - both
+    return _ratio(both, either)
+
+
+def unique_discoveries(counts: Counts) -> Counts:
+    """Clusters that a model alone has."""
+    has = counts > 0
+    found: Counts = (has & (has.sum(axis=1) == 1)[:, None]).sum(axis=0)
+    return found
+
+
+def leave_one_out(counts: Counts) -> Shares:
+    """Share of what the other models know together that a model knows too; NaN where the others know nothing."""
+    has = counts > 0
+    total = has.sum(axis=1, keepdims=True)
+    others = (total - has) > 0
+    known = others.sum(axis=0)
+    both = (others & has).sum(axis=0)
+    return _ratio(both, known)
+
+
+def union_metrics(counts: Counts, models: Sequence[str]) -> Metrics:
+    """The numbers of a union, flat: `<measure>_<model>`; recall_match with its Wilson interval over clusters."""
+    clusters = len(counts)
+    metrics: Metrics = {"models": len(models), "clusters": clusters, "points": int(counts.sum())}
+    columns = {
+        "recall_match": (recall_match(counts), NO_CLUSTER),
+        "recall_count": (recall_count(counts), NO_CLUSTER),
+        "leave_one_out": (leave_one_out(counts), ALONE if len(models) == 1 else NO_CLUSTER),
+    }
+    for name, (shares, reason) in columns.items():
+        for model, share in zip(models, shares.tolist(), strict=True):
+            _put(metrics, f"{name}_{model}", share, reason)
+    for model, alone, known in zip(models, unique_discoveries(counts).tolist(), (counts > 0).sum(axis=0), strict=True):
+        interval = wilson(int(known), clusters)
+        metrics[f"unique_discoveries_{model}"] = alone
+        _put(metrics, f"recall_match_{model}_low", interval.low, NO_CLUSTER)
+        _put(metrics, f"recall_match_{model}_high", interval.high, NO_CLUSTER)
+    shared = jaccard(counts)
+    for i, one in enumerate(models):
+        for j in range(i + 1, len(models)):
+            _put(metrics, f"jaccard_{one}_{models[j]}", float(shared[i, j]), NO_CLUSTER)
+    return metrics
+
+
+def _put(metrics: Metrics, name: str, value: float, reason: str) -> None:
+    metrics[name] = None if np.isnan(value) else value
+    if np.isnan(value):
+        metrics[f"{name}_reason"] = reason
+
+
+def _shares(parts: Counts, whole: int) -> Shares:
+    return parts / whole if whole else np.full(len(parts), np.nan)
+
+
+def _ratio(parts: Counts, wholes: Counts) -> Shares:
+    shares = np.full(parts.shape, np.nan)
+    np.divide(parts, wholes, out=shares, where=wholes > 0)
+    return shares

@@ -1,0 +1,235 @@
+"""How accuracy changes from turn to turn, and where the accuracies of two models cross (arXiv 2602.00959).
+
+Points of one branch resemble each other, so a standard error is that of branches, and quantiles are Student's with the
+number of branches less the number of lines. It is never below what independent points would give.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import statsmodels.api as sm
+from scipy.stats import t
+
+from src.stats.intervals import FEWEST_BRANCHES, LEVEL, Interval
+
+UNIT = "branch"
+LINEARISED = "linearised, standard error over branches, t"
+FIELLER = "Fieller, binomial regression, standard errors over branches, t"
+
+
+class Judged(NamedTuple):
+    """Judged points of a cell, one row for each.
+
+    Attributes:
+        valid: its verdict, shape (n,).
+        turn: in which it first appeared, from 1, shape (n,).
+        branch: number of the branch that it came from, shape (n,).
+    """
+
+    valid: npt.NDArray[np.bool_]
+    turn: npt.NDArray[np.int64]
+    branch: npt.NDArray[np.int64]
+
+    @property
+    def branches(self) -> int:
+        """How many branches have a point."""
+        return len(np.unique(self.branch))
+
+    def until(self, last: int) -> Judged:
+        """The points up to a turn."""
+        early = self.turn <= last
+        return Judged(self.valid[early], self.turn[early], self.branch[early])
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A number of one model with its standard error.
+
+    Attributes:
+        value: NaN when there is none; `interval.reason` says why.
+        error: standard error, NaN when there is none.
+        freedom: degrees of freedom of the error.
+        interval: of the value.
+    """
+
+    value: float
+    error: float
+    freedom: float
+    interval: Interval
+
+    @property
+    def p(self) -> float:
+        """Two-sided, of the value being 0; NaN without an error."""
+        return _two_sided(self.value, self.error, self.freedom)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where the accuracies of two models cross.
+
+    Attributes:
+        turn: −β_model/β_interaction; NaN when there is no crossing, and `interval.reason` says why.
+        interval: Fieller's.
+        slopes: how much faster the log odds of the one change per turn than those of the other.
+    """
+
+    turn: float
+    interval: Interval
+    slopes: Trend
+
+
+class _Line(NamedTuple):
+    """Log odds of a valid point against the turn: intercept and slope, and their covariance."""
+
+    beta: npt.NDArray[np.float64]
+    covariance: npt.NDArray[np.float64]
+
+
+def decline(points: Judged, last: int) -> Trend:
+    """Decline rate (acc_1 − acc_T)/(T−1) per turn, accuracies cumulative; positive when accuracy falls.
+
+    Args:
+        points: of one cell.
+        last: T, the last turn that counts.
+    """
+    seen = points.until(last)
+    n, first = len(seen.valid), seen.turn == 1
+    if last < 2:
+        return _none(n, LINEARISED, "one turn: there is nothing to decline from")
+    if not first.any():
+        return _none(n, LINEARISED, "no point of turn 1 was judged valid or invalid")
+    early, late = float(seen.valid[first].mean()), float(seen.valid.mean())
+    value = (early - late) / (last - 1)
+    branches = seen.branches
+    if branches < FEWEST_BRANCHES:
+        reason = f"{_counted(branches)}: their spread needs at least {FEWEST_BRANCHES}"
+        return Trend(value, math.nan, math.nan, Interval(math.nan, math.nan, n, UNIT, LINEARISED, reason))
+    # What each point moves the value by: it counts in the late share, and in the early one if it is of turn 1.
+    move = np.where(first, (seen.valid - early) / first.sum(), 0.0) - (seen.valid - late) / n
+    _, group = np.unique(seen.branch, return_inverse=True)
+    by_branch = np.bincount(group, weights=move)
+    between = branches / (branches - 1) * float(by_branch @ by_branch)
+    error = math.sqrt(max(between, float(move @ move))) / (last - 1)
+    if error == 0:
+        reason = "every point of these turns got the same verdict"
+        return Trend(value, math.nan, math.nan, Interval(math.nan, math.nan, n, UNIT, LINEARISED, reason))
+    return _student(value, error, branches - 1, n, f"{LINEARISED} of {branches - 1} degrees of freedom")
+
+
+def difference(one: Trend, other: Trend) -> Trend:
+    """One number less the other, of independent cells (Welch–Satterthwaite)."""
+    n = one.interval.n + other.interval.n
+    value = one.value - other.value
+    for part in (one, other):
+        if part.interval.reason:
+            interval = Interval(math.nan, math.nan, n, UNIT, LINEARISED, part.interval.reason)
+            return Trend(value, math.nan, math.nan, interval)
+    variance = one.error**2 + other.error**2
+    freedom = variance**2 / (one.error**4 / one.freedom + other.error**4 / other.freedom)
+    return _student(value, math.sqrt(variance), freedom, n, f"{LINEARISED} of {freedom:.1f} degrees of freedom")
+
+
+def crossing(one: Judged, other: Judged, last: int) -> Crossing:
+    """Where the accuracy of the one meets that of the other: logit valid ~ model × turn of first appearance.
+
+    With an interaction the regression falls apart into one line for each model, whose branches are its own.
+
+    Args:
+        one: points of one cell.
+        other: points of the other cell.
+        last: T, the last turn that both reached.
+    """
+    sides = one.until(last), other.until(last)
+    n = sum(len(side.valid) for side in sides)
+    for name, side in zip(("the first model", "the second model"), sides, strict=True):
+        if reason := _unfit(side, last):
+            nothing = _none(n, FIELLER, f"{name}: {reason}")
+            return Crossing(math.nan, nothing.interval, nothing)
+    here, there = (_line(side) for side in sides)
+    gap, covariance = here.beta - there.beta, here.covariance + there.covariance
+    freedom = sum(side.branches - 1 for side in sides)
+    slopes = _student(float(gap[1]), math.sqrt(covariance[1, 1]), freedom, n, FIELLER)
+    turn, low, high, reason = _fieller(gap, covariance, float(t.ppf((1 + LEVEL) / 2, freedom)))
+    if not reason and not 1 <= turn <= last:
+        reason = f"the lines would cross in turn {turn:.1f}, outside 1 to {last}"
+    if reason:
+        return Crossing(math.nan, Interval(math.nan, math.nan, n, UNIT, FIELLER, reason), slopes)
+    return Crossing(turn, Interval(low, high, n, UNIT, f"{FIELLER} of {freedom} degrees of freedom"), slopes)
+
+
+def _unfit(points: Judged, last: int) -> str:
+    """Why no line can be laid through the points; "" when one can."""
+    if last < 2:
+        return "one turn: accuracies cannot cross"
+    branches = points.branches
+    if branches < FEWEST_BRANCHES:
+        return f"{_counted(branches)}: standard errors need at least {FEWEST_BRANCHES}"
+    good, bad = points.turn[points.valid], points.turn[~points.valid]
+    if not len(good) or not len(bad):
+        return "every point got the same verdict"
+    if not (good.min() < bad.max() and bad.min() < good.max()):
+        return "the turn separates valid from invalid points, so no line has a finite slope"
+    return ""
+
+
+def _line(points: Judged) -> _Line:
+    """Binomial regression on the turn; covariance by branch, with each branch's own pull on the line taken out.
+
+    The residuals of a branch are divided by one less its leverage (CR3; Bell and McCaffrey 2002): with few branches
+    the plain sandwich is too narrow.
+    """
+    design = np.column_stack([np.ones(len(points.turn)), points.turn.astype(np.float64)])
+    fitted = sm.GLM(points.valid.astype(np.float64), design, family=sm.families.Binomial()).fit()
+    chance = np.asarray(fitted.fittedvalues, dtype=np.float64)
+    weight = chance * (1 - chance)
+    bread = np.linalg.inv(design.T @ (weight[:, None] * design))
+    names, group = np.unique(points.branch, return_inverse=True)
+    meat = np.zeros((2, 2))
+    for branch in range(len(names)):
+        rows = design[group == branch]
+        score = rows.T @ (points.valid[group == branch] - chance[group == branch])
+        share = rows.T @ (weight[group == branch][:, None] * rows)
+        # (I − share·bread)⁻¹ score: how far the line moves when the branch is left out, in one step.
+        pulled = np.linalg.lstsq(np.eye(2) - share @ bread, score, rcond=None)[0]
+        meat += np.outer(pulled, pulled)
+    between = (len(names) - 1) / len(names) * bread @ meat @ bread
+    # Not below independent points in either direction that matters.
+    scale = max(1.0, float(bread[1, 1] / between[1, 1])) if between[1, 1] > 0 else math.nan
+    return _Line(np.asarray(fitted.params, dtype=np.float64), between * scale if between[1, 1] > 0 else bread)
+
+
+def _fieller(
+    gap: npt.NDArray[np.float64], covariance: npt.NDArray[np.float64], quantile: float
+) -> tuple[float, float, float, str]:
+    """The turn in which the gap is zero, its bounds, and why there are none (Fieller 1954)."""
+    level, slope = float(gap[0]), float(gap[1])
+    q2 = quantile**2
+    a = slope**2 - q2 * float(covariance[1, 1])
+    if a <= 0:
+        return math.nan, math.nan, math.nan, "the two lines cannot be told from parallel ones"
+    b = level * slope - q2 * float(covariance[0, 1])
+    c = level**2 - q2 * float(covariance[0, 0])
+    root = math.sqrt(max(0.0, b**2 - a * c))
+    return -level / slope, (-b - root) / a, (-b + root) / a, ""
+
+
+def _student(value: float, error: float, freedom: float, n: int, method: str) -> Trend:
+    reach = float(t.ppf((1 + LEVEL) / 2, freedom)) * error
+    return Trend(value, error, freedom, Interval(value - reach, value + reach, n, UNIT, method))
+
+
+def _two_sided(value: float, error: float, freedom: float) -> float:
+    return float(2 * t.sf(abs(value) / error, freedom)) if error > 0 else math.nan
+
+
+def _none(n: int, method: str, reason: str) -> Trend:
+    return Trend(math.nan, math.nan, math.nan, Interval(math.nan, math.nan, n, UNIT, method, reason))
+
+
+def _counted(branches: int) -> str:
+    return f"{branches} branch{'' if branches == 1 else 'es'}"

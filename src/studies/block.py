@@ -1,0 +1,190 @@
+"""Models that are compared over domains: the part of what was asked for in which every model meets every domain.
+
+A union holds what its models know, so recalls of different domains can be averaged only over the same models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from src.cells import MeasuredCell
+from src.errors import ConfigError
+from src.stats.compare import combined
+from src.stats.intervals import Interval, wilson
+from src.stats.recall import Counts
+from src.stats.trends import Judged
+from src.studies.known import Known
+
+LEAF = "Wilson on n/deff with t"
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is compared.
+
+    Attributes:
+        strategy: how all of them were asked.
+        models: sorted names; domains: sorted names.
+        cells: (model, domain) → its cell, for every pair.
+        unions: domain → points of each model in each cluster, shape (clusters, models).
+        missing: what was asked for and is not there or had to be left out, one clause each.
+    """
+
+    strategy: str
+    models: tuple[str, ...]
+    domains: tuple[str, ...]
+    cells: Mapping[tuple[str, str], MeasuredCell]
+    unions: Mapping[str, Counts]
+    missing: tuple[str, ...]
+
+    @property
+    def counts(self) -> list[Counts]:
+        """The unions in the order of the domains."""
+        return [self.unions[domain] for domain in self.domains]
+
+    @property
+    def caveat(self) -> str:
+        """What must be known of the cells before their numbers, in a few words."""
+        return "; ".join(sorted({cell.title.caveat for cell in self.cells.values()}))
+
+    def accuracy(self, model: str) -> tuple[float, Interval]:
+        """Accuracy of a model, mean over the domains, with its interval."""
+        parts = [accuracy_of(self.cells[model, domain]) for domain in self.domains]
+        values = [value for value, _ in parts]
+        weights = [1 / len(parts)] * len(parts)
+        return float(np.mean(values)), combined(weights, values, [interval for _, interval in parts])
+
+
+def by_strategy(known: Known, strategy: str, study: str) -> list[MeasuredCell]:
+    """The cells of a strategy.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    cells = [cell for cell in known.cells if cell.strategy == strategy]
+    if not cells:
+        there = ", ".join(sorted({cell.strategy for cell in known.cells}))
+        raise ConfigError(
+            f"study {study}: no cell is by {strategy}; there are {there}: set study.strategy to one of them"
+        )
+    return cells
+
+
+def find_block(
+    known: Known, strategy: str, models: Sequence[str] | None, domains: Sequence[str] | None, study: str
+) -> Block:
+    """Find what can be compared.
+
+    Args:
+        known: what was measured.
+        strategy: how the models were asked.
+        models: wanted; None: all found.
+        domains: wanted; None: all found.
+        study: its name, for messages.
+
+    Raises:
+        ConfigError: no model has a cell and a union in any domain.
+    """
+    cells = {(cell.model, cell.domain): cell for cell in by_strategy(known, strategy, study)}
+    wanted = sorted(set(models) if models is not None else {model for model, _ in cells})
+    asked = sorted(set(domains) if domains is not None else {domain for model, domain in cells if model in wanted})
+    missing = absent(cells, wanted, asked, strategy)
+    united: dict[str, Collection[str]] = {}
+    for domain in asked:
+        union = known.union(domain, strategy)
+        united[domain] = union.models if union else ()
+        if union is None and any((model, domain) in cells for model in wanted):
+            missing.append(
+                f"no union of {domain} by {strategy}: run `python -m src.union domain={domain} strategy={strategy}`"
+            )
+    there = {(model, domain) for model, domain in cells if model in wanted and model in united.get(domain, ())}
+    kept, over, dropped = _complete(there)
+    unions: dict[str, Counts] = {}
+    for domain in over:
+        union = known.union(domain, strategy)
+        counts = union.counts(kept) if union else np.zeros((0, len(kept)), dtype=np.int64)
+        if len(counts):
+            unions[domain] = counts
+        else:
+            dropped.append(f"{domain}: none of these models has a valid point there")
+    if not unions:
+        found = ", ".join(sorted({model for model, _ in cells}))
+        why = "; ".join([*missing, *dropped]) or "no domain was asked for"
+        raise ConfigError(f"study {study} has nothing to compare by {strategy}: {why}; models that have cells: {found}")
+    missing += [f"left out, so that every model meets every domain: {clause}" for clause in dropped]
+    pairs = {(model, domain): cells[model, domain] for model in kept for domain in sorted(unions)}
+    return Block(strategy, kept, tuple(sorted(unions)), pairs, unions, tuple(missing))
+
+
+def absent(
+    cells: Collection[tuple[str, str]], models: Sequence[str], domains: Sequence[str], strategy: str
+) -> list[str]:
+    """Cells (model, domain) that were asked for and are not there, a clause for each model."""
+    clauses = []
+    for model in models:
+        if not any(found == model for found, _ in cells):
+            clauses.append(f"no cell of {model} by {strategy}")
+        elif lacks := [domain for domain in domains if (model, domain) not in cells]:
+            clauses.append(f"no cell of {model} by {strategy} for {', '.join(lacks)}")
+    return clauses
+
+
+def accuracy_of(cell: MeasuredCell) -> tuple[float, Interval]:
+    """Accuracy of a cell with its interval: over branches, or over points where there are fewer than three branches."""
+    valid, invalid = (int(cell.metrics.get(name) or 0) for name in ("valid", "invalid"))
+    n = valid + invalid
+    low, high = (cell.metrics.get(f"accuracy_leaf_{end}") for end in ("low", "high"))
+    value = valid / n if n else float("nan")
+    if low is None or high is None:
+        return value, wilson(valid, n)
+    return value, Interval(float(low), float(high), n, "branch", LEAF)
+
+
+def judged_points(cell: MeasuredCell) -> Judged:
+    """The audited clusters of a cell: verdict and branch of the representative, turn of the earliest member."""
+    atoms = cell.processed["atoms"].join(
+        cell.extracted["atoms"].select("atom_id", "turn", "branch"), on="atom_id", how="left"
+    )
+    first = atoms.group_by("representative").agg(first=pl.col("turn").min())
+    units = (
+        atoms.filter(pl.col("unique") & pl.col("valid").is_not_null())
+        .join(first, left_on="atom_id", right_on="representative", how="left")
+        .sort("atom_id")
+    )
+    branches = sorted(set(units["branch"]))
+    number = {branch: place for place, branch in enumerate(branches)}
+    return Judged(
+        units["valid"].to_numpy().astype(np.bool_),
+        units["first"].to_numpy().astype(np.int64),
+        np.array([number[branch] for branch in units["branch"]], dtype=np.int64),
+    )
+
+
+def recall_part(counts: Counts, model: int) -> tuple[float, Interval]:
+    """Share of a union's clusters that hold a point of a model, with its Wilson interval."""
+    known = int((counts[:, model] > 0).sum())
+    return known / len(counts), replace(wilson(known, len(counts)), unit="union cluster")
+
+
+def _complete(there: Collection[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
+    """Models and domains of which every pair is there, and what was left out: whatever has the largest share of gaps.
+
+    Where a model and a domain lack equally much, the domain goes; among equals the later name.
+    """
+    models, domains = ({pair[side] for pair in there} for side in (0, 1))
+    dropped: list[str] = []
+    while True:
+        gaps = [
+            (sum((model, domain) not in there for model in models) / len(models), 1, domain) for domain in domains
+        ] + [(sum((model, domain) not in there for domain in domains) / len(domains), 0, model) for model in models]
+        if not gaps or max(gaps)[0] == 0:
+            return tuple(sorted(models)), tuple(sorted(domains)), dropped
+        share, is_domain, name = max(gaps)
+        whole = len(models) if is_domain else len(domains)
+        lacks = f"{round(share * whole)} of {whole} {'models' if is_domain else 'domains'} lacking"
+        (domains if is_domain else models).discard(name)
+        dropped.append(f"{name} ({lacks})")

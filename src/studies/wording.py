@@ -1,0 +1,56 @@
+"""Numbers as studies write them: with their interval into sentences, tables and metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from src.records import Metrics
+from src.stats.intervals import Interval
+
+LONGEST = 5
+
+
+def share(value: float, interval: Interval) -> str:
+    """A share as `36.9 % [33.1, 40.7]`; without an interval `36.9 % (no interval: …)`."""
+    if interval.reason:
+        return f"{100 * value:.1f} % (no interval: {interval.reason})"
+    return f"{100 * value:.1f} % [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+
+
+def points(value: float, interval: Interval, digits: int = 1) -> str:
+    """A difference of shares as `+3.8 points [1.2, 6.4]`."""
+    said = f"{100 * value:+.{digits}f} points"
+    if interval.reason:
+        return f"{said} (no interval: {interval.reason})"
+    return f"{said} [{100 * interval.low:+.{digits}f}, {100 * interval.high:+.{digits}f}]"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as `a, b and c`; of many the first few and how many more."""
+    if len(names) > LONGEST + 1:
+        return f"{', '.join(names[:LONGEST])} and {len(names) - LONGEST} more"
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else "none"
+
+
+def columns(name: str, value: float, interval: Interval) -> dict[str, float | str | None]:
+    """A number as columns of a table: itself, `_low`, `_high`, and `_reason` where a bound is none."""
+    return {
+        name: number(value),
+        f"{name}_low": number(interval.low),
+        f"{name}_high": number(interval.high),
+        f"{name}_reason": interval.reason,
+    }
+
+
+def put(metrics: Metrics, name: str, value: float, interval: Interval) -> None:
+    """Write a number and its bounds under its name, or None and the reason beside each."""
+    for key, each in ((name, value), (f"{name}_low", interval.low), (f"{name}_high", interval.high)):
+        metrics[key] = number(each)
+        if metrics[key] is None:
+            metrics[f"{key}_reason"] = interval.reason
+
+
+def number(value: float) -> float | None:
+    """The number, or None for NaN."""
+    return None if math.isnan(value) else value
