@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,7 @@ from src.dedup.rethreshold import dedup_of, rethreshold, stored_evidence
 from src.dedup.settings import SWEEP, Dedup
 from src.records import Metrics, Tables
 from src.schemas import UNION_NODES, UNION_POINTS
+from src.store import read_union, union_folders
 
 Counts = npt.NDArray[np.int64]
 
@@ -80,6 +83,26 @@ class Union:
         evidence = from_table(self.pairs, nodes, self.own)
         bit = 1 << (1 + SWEEP.index(setting))
         return linked(self.points, evidence, replace(self.own, strict=strict, fuzzy=fuzzy), bit)[0]
+
+
+def union_of(config: Mapping[str, Any], tables: Tables, metrics: Metrics) -> Union:
+    """A union from what its folder holds."""
+    return Union(
+        domain=config["domain"],
+        strategy=config["strategy"],
+        judge=config["judged"],
+        keys=dict(sorted(config["cells"].items())),
+        own=Dedup(**config["dedup"]),
+        points=tables["points"],
+        nodes=tables["nodes"],
+        pairs=tables["pairs"],
+        metrics=metrics,
+    )
+
+
+def find_unions(cells: Path) -> list[Union]:
+    """Every union of a collection of cells."""
+    return [union_of(*read_union(folder)) for folder in union_folders(cells)]
 
 
 def gather_points(cells: Sequence[MeasuredCell]) -> tuple[pl.DataFrame, Nodes]:

@@ -21,7 +21,7 @@ from src.figures.captions import plural
 from src.figures.cell_lines import CellLine
 from src.figures.finding import Source
 from src.figures.report import Basis, Section, html, markdown
-from src.lab.config import ROOT, build, resolved
+from src.lab.build import ROOT, build, resolved
 from src.llm.config import STRICT
 from src.records import Filled
 from src.store import StoredFinding, read_findings, read_union, union_folders

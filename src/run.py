@@ -20,7 +20,8 @@ from src.figures.plans import PlanRow, total
 from src.figures.sweeps import Status, SweptCell, csv, labels, numbers
 from src.figures.sweeps import note as sweep_note
 from src.host import sigterm_raises
-from src.lab.config import ROOT, read_cell, title
+from src.lab.build import ROOT
+from src.lab.config import read_cell, title
 from src.lab.measure import Outcome, done, kept, run_cell
 from src.lab.plan import plan_cell
 from src.lab.roles import check_budget

@@ -7,7 +7,8 @@ from conftest import CONF, Compose
 from omegaconf import OmegaConf
 
 from src.interfaces import Strategy
-from src.lab.config import build, read_cell
+from src.lab.build import build
+from src.lab.config import read_cell
 from src.store import slug
 
 GROUPS = ("domain", "embedder", "endpoint", "judge", "model", "probe", "prompts", "strategy", "thresholds")

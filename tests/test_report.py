@@ -211,7 +211,7 @@ def test_text_of_models_and_files_never_becomes_markup(tmp_path: Path, configure
         tmp_path / "reports",
         "series",
         {EVIL: key},
-        **{name: EVIL for name in ("question", "reference")},
+        **dict.fromkeys(("question", "reference"), EVIL),
         **{name: [EVIL] for name in ("verdict", "cautions", "missing")},
         **{name: {"recall": EVIL, EVIL: EVIL} for name in ("captions", "definitions")},
     )

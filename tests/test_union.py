@@ -13,8 +13,8 @@ from hydra import compose
 
 from src.cells import find_cells
 from src.errors import ConfigError, DataMissing
-from src.lab.config import ROOT
-from src.lab.union import read_stored_unions
+from src.lab.build import ROOT
+from src.merge import find_unions
 from src.rehearsal import Rehearsal
 from src.run import run
 from src.stats.recall import jaccard, leave_one_out, recall_count, recall_match, unique_discoveries
@@ -75,7 +75,7 @@ def test_known_shares_come_out_exactly_in_every_order_of_the_models(
         texts += [texts[0].replace("The ", "The very same ")] if model == "one" else []
         measure(called[model], texts, "dedup.strict=0.99")
     merged(tmp_path, "dedup.strict=0.99")
-    (made,) = read_stored_unions(tmp_path / "cells")
+    (made,) = find_unions(tmp_path / "cells")
     counts = made.counts(models=[called[model] for model in SHARES])
     assert counts.shape == (101, 3)
     assert recall_match(counts).tolist() == [61 / 101, 40 / 101, 40 / 101]
@@ -94,7 +94,7 @@ def test_which_model_is_called_what_changes_no_cluster(measure: Measure, tmp_pat
         for name, part in zip(names, (texts[:9], texts[5:]), strict=True):
             measure(name, part)
         merged(tmp_path)
-        (made,) = read_stored_unions(tmp_path / "cells")
+        (made,) = find_unions(tmp_path / "cells")
         sets = (
             made.points.drop_nulls("cluster")
             .join(made.nodes, on="node")
@@ -111,7 +111,7 @@ def test_paraphrases_of_one_fact_cannot_lift_recall_above_one(measure: Measure, 
     measure("wordy", [*plain, "Layer 1 learns the edges.", "Layer 2 learns the edges."], "dedup.strict=0.999")
     measure("terse", plain[:5], "dedup.strict=0.999")
     merged(tmp_path, "dedup.strict=0.999")
-    (made,) = read_stored_unions(tmp_path / "cells")
+    (made,) = find_unions(tmp_path / "cells")
     counts = made.counts()
     assert recall_match(counts).max() <= 1
     assert (recall_count(counts) >= recall_match(counts)).all()
@@ -128,13 +128,13 @@ def test_a_setting_of_the_sweep_is_what_cells_and_union_made_with_it_would_be(me
     for model, part in shares.items():
         measure(model, part)
     merged(tmp_path)
-    (own,) = read_stored_unions(tmp_path / "cells")
+    (own,) = find_unions(tmp_path / "cells")
     before = own.counts()
     setting = (0.90, 0.65)
     for model, part in shares.items():
         measure(model, part, "dedup.strict=0.9", "dedup.fuzzy=0.65")
     merged(tmp_path, "dedup.strict=0.9", "dedup.fuzzy=0.65")
-    (other,) = read_stored_unions(tmp_path / "cells")
+    (other,) = find_unions(tmp_path / "cells")
     assert sorted(map(tuple, own.counts(setting=setting))) == sorted(map(tuple, other.counts()))
     assert len(other.counts()) != len(before), "the settings do not differ here, so nothing was tested"
 
@@ -166,7 +166,7 @@ def test_the_judge_is_asked_once_for_what_models_share(composed: Compose, tmp_pa
 def test_a_union_of_one_model_holds_all_it_knows(measure: Measure, tmp_path: Path) -> None:
     measure("alone", [fact(number) for number in range(5)])
     merged(tmp_path)
-    (made,) = read_stored_unions(tmp_path / "cells")
+    (made,) = find_unions(tmp_path / "cells")
     assert made.metrics["recall_match_alone"] == 1.0
     assert made.metrics["leave_one_out_alone"] is None
     assert "alone" in str(made.metrics["leave_one_out_alone_reason"])
@@ -176,14 +176,14 @@ def test_a_model_without_a_valid_point_has_recall_zero(measure: Measure, tmp_pat
     measure("good", [fact(number) for number in range(5)])
     measure("empty", ["Overview"])
     merged(tmp_path)
-    (made,) = read_stored_unions(tmp_path / "cells")
+    (made,) = find_unions(tmp_path / "cells")
     assert dict(zip(made.models, recall_match(made.counts()), strict=True)) == {"empty": 0.0, "good": 1.0}
 
 
 def test_nothing_valid_at_all_gives_reasons(measure: Measure, tmp_path: Path) -> None:
     measure("empty", ["Overview"])
     merged(tmp_path)
-    (made,) = read_stored_unions(tmp_path / "cells")
+    (made,) = find_unions(tmp_path / "cells")
     assert made.metrics["clusters"] == 0
     assert made.metrics["recall_match_empty"] is None
     assert made.metrics["recall_match_empty_reason"]
@@ -218,7 +218,7 @@ def test_two_cells_of_one_model_need_a_choice(measure: Measure, tmp_path: Path) 
     with pytest.raises(ConfigError, match="they differ in seed"):
         merged(tmp_path)
     merged(tmp_path, "where={seed: 1}")
-    (made,) = read_stored_unions(tmp_path / "cells")
+    (made,) = find_unions(tmp_path / "cells")
     assert made.models == ("a",)
     keys = {cell.key: cell.value("seed") for cell in find_cells(tmp_path / "cells", ROOT).cells}
     assert keys[made.keys["a"]] == 1
@@ -231,7 +231,7 @@ def test_variants_stay_out_of_unions_and_unfinished_cells_are_named(measure: Mea
     found = find_cells(tmp_path / "cells", ROOT)
     assert [folder.rpartition("/")[2] for folder in found.unfinished] == ["b"]
     merged(tmp_path)
-    (made,) = read_stored_unions(tmp_path / "cells")
+    (made,) = find_unions(tmp_path / "cells")
     assert made.models == ("a",)
     assert made.counts().tolist() == [[1]]
 
@@ -240,7 +240,7 @@ def test_counts_leave_out_what_the_chosen_models_do_not_touch(measure: Measure, 
     measure("a", [fact(1), fact(2)])
     measure("b", [fact(2), fact(3)])
     merged(tmp_path)
-    (made,) = read_stored_unions(tmp_path / "cells")
+    (made,) = find_unions(tmp_path / "cells")
     assert made.counts().sum(axis=0).tolist() == [2, 2]
     assert np.array_equal(made.counts(models=["b"]), [[1], [1]])
 

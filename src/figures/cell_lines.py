@@ -14,7 +14,7 @@ from src.records import Metrics
 
 FEW = 25
 """Cells that are shown in one table; more of them are folded, a table per domain."""
-HEADINGS = ("cell", "model", "strategy", "domain")
+HEADINGS = ("model", "strategy", "domain", "judge", "subject")
 COUNTS = ("raw", "unique", "valid")
 NUMBERS = (*COUNTS, "accuracy", "95 % leaf", "95 % plain", "n", "tokens")
 MEANINGS = {
@@ -81,7 +81,7 @@ def cell_table(cells: Sequence[CellLine]) -> CellTable:
     folds = []
     for part in parts or [list(cells)]:
         rows = tuple(_row(cell, varied, notes) for cell in part)
-        columns = (*HEADINGS, *varied, *NUMBERS, "stop reason", "judge", "subject")
+        columns = (*HEADINGS, *varied, *NUMBERS, "stop reason", "cell")
         numeric = tuple(name in NUMBERS for name in columns)
         folds.append(Fold(_summary(part), Grid(columns, numeric, rows, total=len(rows)), tuple(part)))
     return CellTable(common, tuple(folds), notes.lines())
@@ -91,14 +91,14 @@ def _row(cell: CellLine, varied: Sequence[str], notes: Notes) -> tuple[str, ...]
     source, metrics = cell.source, cell.metrics
     judged = sum(value for name in ("valid", "invalid") if isinstance(value := metrics.get(name), int))
     return (
-        *(source.cell_key[:8], source.model, source.strategy, source.domain),
+        *(source.model, source.strategy, source.domain, source.judge, source.subject),
         *(cell.settings.get(name, "") for name in varied),
         *(_count(metrics, name, notes) for name in COUNTS),
         _share(metrics, "accuracy", notes),
         *(_bounds(metrics, name, notes) for name in ("accuracy_leaf", "accuracy")),
         f"{judged:,}",
         _count(metrics, "tokens_nominal", notes),
-        *(source.stop_reason, source.judge, source.subject),
+        *(source.stop_reason, source.cell_key[:8]),
     )
 
 

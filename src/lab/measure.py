@@ -12,7 +12,8 @@ from src.errors import BudgetReached, ConfigError
 from src.figures.plans import Compared
 from src.figures.summary import note
 from src.interfaces import Report
-from src.lab.config import ROOT, Cell, title, without
+from src.lab.build import ROOT, without
+from src.lab.config import Cell, title
 from src.lab.plan import compare, plan_cell
 from src.lab.roles import Paces, build_lab, check_budget
 from src.lab.stored import stored_extract

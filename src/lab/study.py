@@ -9,20 +9,19 @@ from typing import Annotated, Any
 
 import yaml
 from omegaconf import DictConfig
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
 from src.cells import choose, find_cells
 from src.figures.finding import Finding
-from src.lab.config import ROOT, build, resolved
+from src.lab.build import ROOT, build, resolved
 from src.lab.publish import publish
-from src.lab.union import read_stored_unions
-from src.llm.config import STRICT
+from src.merge import find_unions
 from src.records import Filled
 from src.studies.known import Known, Study
 
 
-@config_dataclass(frozen=True, config=STRICT)
+@config_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class StudyOptions:
     """The root of `conf/analyze.yaml`, but for the study."""
 
@@ -51,7 +50,7 @@ def run_study(cfg: DictConfig) -> tuple[Finding, Path]:
     keys: dict[tuple[str, str], dict[str, str]] = {}
     for cell in cells:
         keys.setdefault((cell.domain, cell.strategy), {})[cell.model] = cell.key
-    unions = read_stored_unions(place)
+    unions = find_unions(place)
     current = tuple(union for union in unions if keys.get((union.domain, union.strategy)) == union.keys)
     stale = [union for union in unions if union not in current and (union.domain, union.strategy) in keys]
     finding = study.run(Known(cells, variants, current, parameters(ROOT), options.seed))

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import polars as pl
 from omegaconf import DictConfig, OmegaConf
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
 from src.cells import MeasuredCell, choose, find_cells
@@ -24,18 +24,19 @@ from src.errors import ConfigError
 from src.identity import key_of, stable
 from src.interfaces import Report
 from src.judge import RulesJudge
-from src.lab.config import ROOT, LedgerPlace, build, build_judge, name_of, resolved
+from src.lab.build import ROOT, build, resolved
+from src.lab.config import LedgerPlace, build_judge, name_of
 from src.lab.roles import check_prices, open_roles
 from src.ledger import Budgets, Ledger
-from src.llm.config import STRICT, Endpoint, Model
+from src.llm.config import Endpoint, Model
 from src.llm.local import Embedded
-from src.merge import Union, gather_points, linked, union_tables
+from src.merge import gather_points, linked, union_of, union_tables
 from src.records import Filled, Metrics, Rubric
 from src.stats.recall import union_metrics
-from src.store import read_union, union_folder, union_folders, write_union
+from src.store import union_folder, write_union
 
 
-@config_dataclass(frozen=True, config=STRICT)
+@config_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class UnionOptions:
     """The root of `conf/union.yaml`, but for the parts that have classes of their own."""
 
@@ -88,7 +89,7 @@ def read_unions(cfg: DictConfig) -> list[UnionPlan]:
     """
     # Only their names are read: an option of a strategy may refer to a model, and a union has many.
     wanted = {name: OmegaConf.select(cfg, f"{name}.name") for name in ("domain", "strategy")}
-    config = resolved(OmegaConf.masked_copy(cfg, [key for key in cfg if key not in wanted]))
+    config = resolved(OmegaConf.masked_copy(cfg, [str(key) for key in cfg if key not in wanted]))
     others = {name: value for name, value in config.items() if name not in PARTS}
     options: UnionOptions = build({"_target_": f"{__name__}.UnionOptions", **others}, "")
     judge, endpoint = build_judge(config["judge"])
@@ -172,7 +173,7 @@ def make_union(plan: UnionPlan, report: Report) -> Metrics:
     points, clusters, keep = linked(points, evidence, plan.dedup, 1)
     models = tuple(cell.model for cell in plan.cells)
     tables = union_tables(points, evidence, clusters, keep, models)
-    union = _union(plan.config, tables, {})
+    union = union_of(plan.config, tables, {})
     metrics = union_metrics(union.counts(), models)
     smallest = clusters.smallest_cosine(vectors[list(keep)])
     metrics |= {
@@ -189,25 +190,6 @@ def make_union(plan: UnionPlan, report: Report) -> Metrics:
         metrics["tokens_judge_reason"] = "the endpoint did not say how many tokens it used"
     write_union(plan.folder, plan.config, tables, metrics)
     return metrics
-
-
-def read_stored_unions(cells: Path) -> list[Union]:
-    """Every union of a collection of cells."""
-    return [_union(*read_union(folder)) for folder in union_folders(cells)]
-
-
-def _union(config: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], metrics: Metrics) -> Union:
-    return Union(
-        domain=config["domain"],
-        strategy=config["strategy"],
-        judge=config["judged"],
-        keys=dict(sorted(config["cells"].items())),
-        own=Dedup(**config["dedup"]),
-        points=tables["points"],
-        nodes=tables["nodes"],
-        pairs=tables["pairs"],
-        metrics=metrics,
-    )
 
 
 def _fits(cell: MeasuredCell, about: Mapping[str, Any], dedup: Dedup) -> None:

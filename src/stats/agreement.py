@@ -82,9 +82,9 @@ def agreement(
     fixed = drawn_by is not None and np.array_equal(drawn, one)
     rows = {"precision": int(one.sum()), "missed": n - int(one.sum())}
     whole = np.zeros(4)
-    np.add.at(whole, _outcome(one, other), weights / weights.sum())
+    np.add.at(whole, _outcome(one, other), weights)
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = measures(whole.reshape(2, 2))
+        values = measures((whole / whole.sum()).reshape(2, 2))
         drawn_values = measures(_draws(one, other, drawn, weights, fixed, seed))
     results = {}
     for name in MEASURES:
@@ -199,7 +199,7 @@ def _draws(first: Flags, second: Flags, drawn: Flags, weights: Numbers, fixed: b
         level, place = np.unique(weights[inside], return_inverse=True)
         counts = np.zeros((level.size, 4))
         np.add.at(counts, (place, _outcome(first[inside], second[inside])), 1.0)
-        possible = np.repeat([side != fixed, side == fixed or not fixed], 2) if fixed else np.ones(4, dtype=bool)
+        possible = np.repeat([not side, side], 2) if fixed else np.ones(4, dtype=bool)
         imagined = 0.5 * possible * counts.sum(axis=1, keepdims=True) / counts.sum()
         drawn_weight = rng.standard_gamma(counts + imagined, size=(DRAWS, level.size, 4))
         cells = np.einsum("dlc,l->dc", drawn_weight, level)

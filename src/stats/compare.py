@@ -35,19 +35,34 @@ class Repeats:
     """What repeats of the measurement would have given, models side by side.
 
     Attributes:
-        match: recall_match of each model, mean over the domains, shape (models,).
-        count: recall_count of each model, the same.
-        match_draws, count_draws: both in every draw, shape (DRAWS, models).
-        domains: recall_match in every draw and domain, shape (DRAWS, domains, models).
-        clusters: in each domain.
+        unions: counts of points, shape (clusters, models), one for each domain.
+        matches: recall_match in every draw, shape (DRAWS, domains, models).
+        counted: recall_count in every draw, the same.
     """
 
-    match: Vector
-    count: Vector
-    match_draws: Vector
-    count_draws: Vector
-    domains: Vector
-    clusters: tuple[int, ...]
+    unions: tuple[Counts, ...]
+    matches: Vector
+    counted: Vector
+
+    @property
+    def match(self) -> Vector:
+        """recall_match of each model, mean over the domains, shape (models,)."""
+        return np.asarray(np.mean([recall_match(counts) for counts in self.unions], axis=0))
+
+    @property
+    def count(self) -> Vector:
+        """recall_count of each model, mean over the domains, shape (models,)."""
+        return np.asarray(np.mean([recall_count(counts) for counts in self.unions], axis=0))
+
+    @property
+    def clusters(self) -> tuple[int, ...]:
+        """Clusters of each domain."""
+        return tuple(len(counts) for counts in self.unions)
+
+    def of_domain(self, place: int) -> Repeats:
+        """The same of one domain alone."""
+        one = slice(place, place + 1)
+        return Repeats(self.unions[one], self.matches[:, one], self.counted[:, one])
 
     def interval(self, draws: Vector) -> Interval:
         """The interval of a number from its draws, shape (DRAWS,)."""
@@ -55,8 +70,8 @@ class Repeats:
         return Interval(low, high, sum(self.clusters), UNIT, PERCENTILE)
 
     def functional(self, weights: Vector) -> tuple[float, Interval]:
-        """A weighted sum of the recalls of all models, such as a slope, with its interval."""
-        return float(weights @ self.match), self.interval(self.match_draws @ weights)
+        """A weighted sum of the models' recall_match, such as a slope, with its interval."""
+        return float(weights @ self.match), self.interval(self.matches.mean(axis=1) @ weights)
 
 
 @dataclass(frozen=True)
@@ -93,25 +108,19 @@ def repeats(unions: Sequence[Counts], seed: int) -> Repeats:
     """
     rng = np.random.default_rng(seed)
     drawn = [_redrawn(counts, rng) for counts in unions]
-    domains = np.stack([match for match, _ in drawn], axis=1)
-    return Repeats(
-        match=np.mean([recall_match(counts) for counts in unions], axis=0),
-        count=np.mean([recall_count(counts) for counts in unions], axis=0),
-        match_draws=domains.mean(axis=1),
-        count_draws=np.mean([count for _, count in drawn], axis=0),
-        domains=domains,
-        clusters=tuple(len(counts) for counts in unions),
-    )
+    matches, counted = (np.stack([part[side] for part in drawn], axis=1) for side in (0, 1))
+    return Repeats(tuple(unions), matches, counted)
 
 
-def recall_interval(unions: Sequence[Counts], model: int) -> Interval:
-    """Interval of a model's recall_match, mean over the domains: Wilson in each, combined."""
-    shares, parts = [], []
-    for counts in unions:
-        known = int((counts[:, model] > 0).sum())
-        shares.append(known / len(counts))
-        parts.append(replace(wilson(known, len(counts)), unit=UNIT))
-    return combined([1 / len(unions)] * len(unions), shares, parts)
+def recall_interval(counts: Counts, model: int) -> Interval:
+    """Wilson interval of a model's recall_match in one domain."""
+    return replace(wilson(int((counts[:, model] > 0).sum()), len(counts)), unit=UNIT)
+
+
+def averaged(values: Sequence[float], intervals: Sequence[Interval]) -> tuple[float, Interval]:
+    """Mean of independent numbers with its interval."""
+    weights = [1 / len(values)] * len(values)
+    return float(np.mean(values)), combined(weights, values, intervals)
 
 
 def combined(weights: Sequence[float], values: Sequence[float], intervals: Sequence[Interval]) -> Interval:
@@ -137,7 +146,7 @@ def combined(weights: Sequence[float], values: Sequence[float], intervals: Seque
 
 
 def spread(values: Sequence[float], intervals: Sequence[Interval]) -> tuple[float, Interval]:
-    """Largest less smallest of independent numbers, with an interval that holds although the two were picked afterwards.
+    """Largest less smallest of independent numbers, with an interval that allows for picking the two afterwards.
 
     It is wide enough for all pairs at once: square-and-add with the studentised range in the place of z (Tukey).
 
@@ -155,16 +164,13 @@ def spread(values: Sequence[float], intervals: Sequence[Interval]) -> tuple[floa
     return float(gap.max()), Interval(*bounds, whole.n, whole.unit, "square-and-add, studentised range over all pairs")
 
 
-def pairs(unions: Sequence[Counts], drawn: Repeats) -> list[Pair]:
+def pairs(drawn: Repeats) -> list[Pair]:
     """Every pair of models on the clusters of all domains.
 
     p is a score test: under equal recall each cluster that only one of the two has is as likely to be the other's. Its
     tail is not bounded by the number of draws, which Holm over many pairs needs; with one domain it is McNemar's.
-
-    Args:
-        unions: as for :func:`repeats`.
-        drawn: its result.
     """
+    unions, draws = drawn.unions, drawn.matches.mean(axis=1)
     one, other = np.triu_indices(unions[0].shape[1], k=1)
     if not len(one):
         return []
@@ -185,7 +191,7 @@ def pairs(unions: Sequence[Counts], drawn: Repeats) -> list[Pair]:
     levels = _levels(min(drawn.clusters))
     found = []
     for k, (i, j) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
-        low, high = np.quantile(drawn.match_draws[:, i] - drawn.match_draws[:, j], levels).tolist()
+        low, high = np.quantile(draws[:, i] - draws[:, j], levels).tolist()
         reason, n = "", sum(drawn.clusters)
         if both_sides[k] < FEWEST_DISCORDANT:
             reason = (
@@ -207,31 +213,14 @@ def holm(p: Sequence[float]) -> list[float]:
 def tied(values: Vector, compared: Sequence[Pair]) -> list[int]:
     """Places of the models that cannot be told apart from the best one, the best first; Holm over all pairs."""
     best = int(np.argmax(values))
-    apart = {pair.other if pair.one == best else pair.one for pair in compared if pair.p_holm < 1 - LEVEL
-             and best in (pair.one, pair.other)}  # fmt: skip
+    rivals = {pair.one + pair.other - best: pair for pair in compared if best in (pair.one, pair.other)}
+    apart = {place for place, pair in rivals.items() if pair.p_holm < 1 - LEVEL}
     kept = [place for place in range(len(values)) if place not in apart]
     return sorted(kept, key=lambda place: (place != best, -values[place], place))
 
 
-def concordance(ranks_of: Vector) -> float:
-    """Kendall's W of the order of models over domains, with the correction for ties; NaN if no model differs anywhere.
-
-    Args:
-        ranks_of: average ranks, shape (domains, models), at least two of each.
-    """
-    domains, models = ranks_of.shape
-    total = ranks_of.sum(axis=0)
-    between = float(((total - total.mean()) ** 2).sum())
-    ties = 0.0
-    for row in ranks_of:
-        _, sizes = np.unique(row, return_counts=True)
-        ties += float((sizes**3 - sizes).sum())
-    largest = domains**2 * (models**3 - models) - domains * ties
-    return 12 * between / largest if largest > 0 else math.nan
-
-
 def _levels(clusters: int) -> tuple[float, float]:
-    """Which percentiles bound 95 %: further out where few clusters make draws too alike (Hesterberg 2015, section 5.1)."""
+    """Percentiles that bound 95 %, further out where few clusters make draws too alike (Hesterberg 2015, expanded)."""
     if clusters < 2:
         return 0.0, 1.0
     tail = float(norm.cdf(-math.sqrt(clusters / (clusters - 1)) * t.ppf((1 + LEVEL) / 2, clusters - 1)))

@@ -6,14 +6,14 @@ A union holds what its models know, so recalls of different domains can be avera
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from src.cells import MeasuredCell
 from src.errors import ConfigError
-from src.stats.compare import combined
+from src.stats.compare import averaged
 from src.stats.intervals import Interval, wilson
 from src.stats.recall import Counts
 from src.stats.trends import Judged
@@ -53,10 +53,12 @@ class Block:
 
     def accuracy(self, model: str) -> tuple[float, Interval]:
         """Accuracy of a model, mean over the domains, with its interval."""
-        parts = [accuracy_of(self.cells[model, domain]) for domain in self.domains]
-        values = [value for value, _ in parts]
-        weights = [1 / len(parts)] * len(parts)
-        return float(np.mean(values)), combined(weights, values, [interval for _, interval in parts])
+        parts = [self.accuracy_in(model, domain) for domain in self.domains]
+        return averaged([value for value, _ in parts], [interval for _, interval in parts])
+
+    def accuracy_in(self, model: str, domain: str) -> tuple[float, Interval]:
+        """Accuracy of a model in a domain, with its interval."""
+        return accuracy_of(self.cells[model, domain])
 
 
 def by_strategy(known: Known, strategy: str, study: str) -> list[MeasuredCell]:
@@ -162,12 +164,6 @@ def judged_points(cell: MeasuredCell) -> Judged:
         units["first"].to_numpy().astype(np.int64),
         np.array([number[branch] for branch in units["branch"]], dtype=np.int64),
     )
-
-
-def recall_part(counts: Counts, model: int) -> tuple[float, Interval]:
-    """Share of a union's clusters that hold a point of a model, with its Wilson interval."""
-    known = int((counts[:, model] > 0).sum())
-    return known / len(counts), replace(wilson(known, len(counts)), unit="union cluster")
 
 
 def _complete(there: Collection[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:

@@ -5,38 +5,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
 from scipy.stats import rankdata
 
-from src.stats.compare import Pair, Repeats, pairs, recall_interval, repeats, tied
+from src.stats.compare import Pair, Repeats, averaged, pairs, recall_interval, tied
 from src.stats.intervals import Interval
-from src.stats.recall import recall_count
-from src.studies.block import Block, accuracy_of, recall_part
+from src.stats.recall import recall_match
+from src.studies.block import Block, accuracy_of
 from src.studies.wording import columns
 
 PAIRED = {
     "union": "clusters of valid points that at least one of the compared models has; one domain, one strategy",
-    "recall_match": "share of the union's clusters that hold a valid point of the model, mean over domains, each domain "
+    "recall_match": "share of the union's clusters that hold a valid point of the model, mean over domains, each "
     "with the same weight; interval: Wilson per domain (unit: union cluster), square-and-add over domains",
-    "recall_count": "valid points of the model per cluster of the union, as published; several points of one cluster "
-    "all count; interval: 2,000 multinomial draws, unit union cluster",
-    "accuracy": "valid of valid and invalid clusters, mean over domains; interval: Wilson on n/deff (unit: branch), with "
-    "fewer than three branches plain Wilson (unit: point), square-and-add over domains",
-    "difference": "recall_match of two models on the same clusters; interval: 2,000 multinomial draws over the patterns "
-    "of membership, each domain drawn on its own",
+    "recall_count": "valid points of the model per cluster of the union, as published; several points of one "
+    "cluster all count; interval: 2,000 multinomial draws, unit union cluster",
+    "accuracy": "valid of valid and invalid clusters, mean over domains; interval: Wilson on n/deff (unit: branch), "
+    "with fewer than three branches plain Wilson (unit: point), square-and-add over domains",
+    "difference": "recall_match of two models on the same clusters; interval: 2,000 multinomial draws over the "
+    "patterns of membership, each domain drawn on its own",
     "p": "of the difference over its standard error if both found equally much; Holm: corrected over all pairs; mid-p: "
     "McNemar's on the clusters that one of the two alone has",
     "not separable": "Holm's p of 5 % or more against the model with the highest recall_match",
 }
+
+PAIRS = pl.Schema(
+    {
+        "model": pl.String,
+        "other": pl.String,
+        "difference": pl.Float64,
+        "difference_low": pl.Float64,
+        "difference_high": pl.Float64,
+        "difference_reason": pl.String,
+        "only_model": pl.Int64,
+        "only_other": pl.Int64,
+        "clusters": pl.Int64,
+        "p": pl.Float64,
+        "p_holm": pl.Float64,
+        "p_midp": pl.Float64,
+    }
+)
 
 Number = tuple[float, Interval]
 
 
 def recalls(block: Block, drawn: Repeats) -> list[Number]:
     """recall_match of every model, mean over the domains, with its interval."""
-    counts = block.counts
-    return [(float(drawn.match[place]), recall_interval(counts, place)) for place in range(len(block.models))]
+    by_domain = [recall_match(counts).tolist() for counts in drawn.unions]
+    return [
+        averaged([shares[place] for shares in by_domain], [recall_interval(counts, place) for counts in drawn.unions])
+        for place in range(len(block.models))
+    ]
 
 
 def models_table(
@@ -44,14 +63,15 @@ def models_table(
 ) -> pl.DataFrame:
     """One row for each model, means over the domains; sorted by name."""
     rows: list[dict[str, Any]] = []
+    counts, draws = drawn.count, drawn.counted.mean(axis=1)
     for place, model in enumerate(block.models):
-        counted = drawn.interval(drawn.count_draws[:, place])
+        counted = drawn.interval(draws[:, place])
         rows.append(
             {
                 "model": model,
                 "domains": len(block.domains),
                 **columns("recall_match", *recall[place]),
-                **columns("recall_count", float(drawn.count[place]), counted),
+                **columns("recall_count", float(counts[place]), counted),
                 "clusters": recall[place][1].n,
                 **columns("accuracy", *accuracy[place]),
                 "judged": accuracy[place][1].n,
@@ -78,30 +98,26 @@ def pairs_table(models: Sequence[str], compared: Sequence[Pair]) -> pl.DataFrame
         }
         for pair in compared
     ]
-    numbers = ("difference", "difference_low", "difference_high", "p", "p_holm", "p_midp")
-    whole = ("only_model", "only_other", "clusters")
-    order = ["model", "other", *columns("difference", 0, recall_part(np.ones((1, 1), dtype=np.int64), 0)[1]), *whole, *numbers[3:]]
-    schema = {name: pl.Float64 if name in numbers else pl.Int64 if name in whole else pl.String for name in order}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=PAIRS)
 
 
-def domains_table(block: Block, seed: int) -> pl.DataFrame:
+def domains_table(block: Block, drawn: Repeats) -> pl.DataFrame:
     """One row for each domain and model: recall, its rank, who is tied with the best there (Holm in the domain)."""
     rows: list[dict[str, Any]] = []
-    for domain in block.domains:
-        counts = block.unions[domain]
-        drawn = repeats([counts], seed)
-        best = tied(drawn.match, pairs([counts], drawn))
-        ranks = rankdata(-drawn.match)
+    for number, domain in enumerate(block.domains):
+        here, counts = drawn.of_domain(number), block.unions[domain]
+        match, counted = here.match, here.count
+        best = tied(match, pairs(here))
+        ranks = rankdata(-match)
         for place, model in enumerate(block.models):
             value, interval = accuracy_of(block.cells[model, domain])
             rows.append(
                 {
                     "domain": domain,
                     "model": model,
-                    **columns("recall_match", *recall_part(counts, place)),
+                    **columns("recall_match", float(match[place]), recall_interval(counts, place)),
                     "rank": float(ranks[place]),
-                    "recall_count": float(recall_count(counts)[place]),
+                    "recall_count": float(counted[place]),
                     "clusters": len(counts),
                     **columns("accuracy", value, interval),
                     "judged": interval.n,

@@ -1,4 +1,4 @@
-"""Study `scaling`: do larger models know more, and does each further step bring less (arXiv 2602.00959, scaling law)."""
+"""Study `scaling`: do larger models know more, and does each step bring less (arXiv 2602.00959, scaling law)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from src.studies.wording import columns, listed, points, put, share
 
 DEFINITIONS = {
     **PAIRED,
-    "slope per decade": "least squares of the models' numbers on log10 of their parameters: gain for ten times the size; "
-    "its interval is that of the measurement of these models, not of the choice of models",
+    "slope per decade": "least squares of the models' numbers on log10 of their parameters: gain for ten times the "
+    "size; its interval is that of the measurement of these models, not of the choice of models",
     "gain per decade of a step": "difference between neighbouring sizes over the difference of log10 of their "
     "parameters; models of one size are averaged",
     "diminishing returns": "the gain per decade falls with the size: the curvature of the least-squares parabola is "
@@ -72,12 +72,14 @@ class Scaling:
         unsized = [f"{model} is left out: its parameters are not known" for model in wanted if model not in sized]
         size = np.array([math.log10(known.parameters[model]) for model in block.models])
         drawn = repeats(block.counts, known.seed)
-        compared = pairs(block.counts, drawn)
+        compared = pairs(drawn)
         best = tied(drawn.match, compared)
         recall = recalls(block, drawn)
         accuracy = [block.accuracy(model) for model in block.models]
         trends = _trends(size, drawn, accuracy)
-        rows = models_table(block, drawn, recall, accuracy, best).with_columns(parameters_billion=10.0 ** pl.Series(size))
+        rows = models_table(block, drawn, recall, accuracy, best).with_columns(
+            parameters_billion=10.0 ** pl.Series(size)
+        )
         rows = rows.select("model", "parameters_billion", *rows.columns[1:-1]).sort("parameters_billion", "model")
         steps = _steps_table(block, size, drawn)
         alone = len(block.models) == 1
@@ -86,6 +88,7 @@ class Scaling:
             ("models of another size: slope and differences need at least two sizes",) if sizes < 2 else ()
         ) + (("a third size: diminishing returns need three",) if sizes == 2 else ())  # fmt: skip
         names = block.models
+        table = pairs_table(names, compared)
         return Finding(
             name=self.name,
             question=self.question,
@@ -95,18 +98,19 @@ class Scaling:
             tables={
                 "models": rows,
                 "steps": steps,
-                "pairs": pairs_table(names, compared),
-                "domains": domains_table(block, known.seed),
+                "pairs": table,
+                "domains": domains_table(block, drawn),
             },
             figures={"scaling": scaling(rows, block.strategy, len(block.domains), drawn.clusters, block.caveat)}
-            | ({} if alone else {"differences": versus(names, drawn.match, compared, best, block.caveat)}),
+            | ({} if alone else {"differences": versus(table, [names[place] for place in best], block.caveat)}),
             captions={
-                "scaling": f"Left: recall_match with 95 % intervals (unit: union cluster) and recall_count as published, "
-                f"mean over {plural(len(block.domains), 'domain')}; the line is least squares on log10 of the "
+                "scaling": "Left: recall_match with 95 % intervals (unit: union cluster) and recall_count as "
+                f"published, mean over {plural(len(block.domains), 'domain')}; the line is least squares on log10 of the "
                 "parameters. Right: accuracy with 95 % intervals (unit: branch where there are three or more, else "
                 "point). Filled: not separable from the best (Holm over all pairs).",
-                "differences": "Recall_match of the best model less that of every other, in percentage points, with 95 % "
-                "intervals (unit: union cluster, 2,000 multinomial draws). Filled: not separable (Holm over all pairs).",
+                "differences": "Recall_match of the best model less that of every other, in percentage points, with "
+                "95 % intervals (unit: union cluster, 2,000 multinomial draws). Filled: not separable (Holm over all "
+                "pairs).",
             },
             definitions=DEFINITIONS,
             missing=missing,
@@ -200,19 +204,19 @@ def _verdict(
     lines.append(
         f"{names[best[0]]} has the highest recall_match; "
         + (f"not separable from it: {listed([names[p] for p in best[1:]])}; " if len(best) > 1 else "")
-        + f"{apart} of {len(names) - 1} others are separated from it, and {sum(pair.p_holm < 0.05 for pair in compared)} "
-        f"of {plural(len(compared), 'pair')} from each other (Holm over all pairs, 5 %)."
+        + f"{apart} of {len(names) - 1} others are separated from it, and "
+        f"{sum(pair.p_holm < 0.05 for pair in compared)} of {plural(len(compared), 'pair')} from each other "
+        "(Holm over all pairs, 5 %)."
     )
     bend, interval = trends["recall_curvature"]
     if interval.reason:
         lines.append(f"Diminishing returns cannot be judged: {interval.reason}.")
     else:
         told = "diminishing" if interval.high < 0 else "growing" if interval.low > 0 else "not told from constant"
-        few = [
-            f"{row['from_billion']:g}B to {row['to_billion']:g}B "
-            + points(row["gain_per_decade"], replace(interval, low=row["gain_per_decade_low"], high=row["gain_per_decade_high"]))
-            for row in steps.iter_rows(named=True)
-        ]  # fmt: skip
+        few = []
+        for row in steps.iter_rows(named=True):
+            bounds = replace(interval, low=row["gain_per_decade_low"], high=row["gain_per_decade_high"])
+            few.append(f"{row['from']} to {row['to']} {points(row['gain_per_decade'], bounds)}")
         detail = f"; per step: {'; '.join(few)}" if len(few) <= 4 else ""
         lines.append(
             f"Returns are {told}: the gain per decade changes by {points(bend, interval)} per further decade{detail}."
