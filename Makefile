@@ -15,7 +15,7 @@ export DO_NOT_TRACK = true
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL = help
-.PHONY: help run ui test check fetch docs bench clean
+.PHONY: help run repro ui test check fetch docs bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 run: fetch ## probe the embedded model, print what it knows and leave an MLflow run (ARGS="probe=... model=...")
 	@$(PY) -m src.run $(ARGS)
+
+repro: $(STAMP) ## reproduce the grid of params.yaml: cells, unions, studies, reports/report.html (ARGS="--keep-going")
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PY) -m dvc repro $(ARGS)
 
 ui: $(STAMP) ## look at the runs in the browser (PORT=5000)
 	@echo "MLflow will answer at http://127.0.0.1:$(PORT) in a moment; Ctrl-C ends it."

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from pathlib import Path
+from typing import Any, cast
 
 import yaml
 from hydra import compose, initialize_config_dir
@@ -45,21 +46,27 @@ def _said(group: str, option: str) -> str:
 
 
 def knobs(root: Path) -> str:
-    """Every value at the root of the configuration and of the probes, with what it is when nothing is said."""
-    with initialize_config_dir(str(root / "conf"), version_base="1.3"):
-        composed = OmegaConf.to_container(compose("config"), resolve=False)
+    """Every value at the root of a configuration and of the probes, with what it is when nothing is said."""
+    conf = root / "conf"
     default_probe = _defaults(root)["probe"]
+    others = sorted(path for path in conf.glob("*.yaml") if path.stem != "config")
     rows = []
-    for path in [root / "conf" / "config.yaml", *sorted((root / "conf" / "probe").glob("*.yaml"))]:
+    for path in [conf / "config.yaml", *sorted((conf / "probe").glob("*.yaml")), *others]:
         text = path.read_text(encoding="utf-8")
-        of = "" if path.name == "config.yaml" else f"`probe={path.stem}`"
-        # The chosen model may set a knob of the chosen probe, so what holds by default is known after composing only.
-        values = composed if path.stem in ("config", default_probe) else yaml.safe_load(text)
-        for name, line in _leaves(yaml.compose(text), nested=not of):
+        of = f"`src.{path.stem}`" if path in others else "`src.run`" if path.stem == "config" else f"`probe={path.stem}`"
+        # An option may set a knob, so what holds by default is known after composing only.
+        composed = path.parent == conf or path.stem == default_probe
+        values = _composed(conf, path.stem if path.parent == conf else "config") if composed else yaml.safe_load(text)
+        for name, line in _leaves(yaml.compose(text), nested=path.parent == conf):
             value = reduce(lambda tree, key: tree[key], name.split("."), values)
             comment = text.splitlines()[line].partition(" # ")[2].strip()
             rows.append((f"`{name}`", f"`{json.dumps(value, ensure_ascii=False)}`".replace('"', ""), of, comment))
     return _table(("knob", "default", "of", "what it is"), rows)
+
+
+def _composed(conf: Path, name: str) -> dict[str, Any]:
+    with initialize_config_dir(str(conf), version_base="1.3"):
+        return cast(dict[str, Any], OmegaConf.to_container(compose(name), resolve=False))
 
 
 def files(root: Path) -> str:

@@ -1,12 +1,16 @@
 """What end-to-end tests share: a composed configuration that writes into a folder of the test."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from endpoint import ScriptedEndpoint
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
+from unions import Measure
+
+from src.run import run
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
 
@@ -51,5 +55,27 @@ def remote(composed: Compose, server: ScriptedEndpoint) -> Compose:
             "embedder=hashing",
             *overrides,
         )
+
+    return make
+
+
+@pytest.fixture
+def measure(composed: Compose, tmp_path: Path) -> Measure:
+    """`measure("model", texts)`: a finished cell of a recorded model; returns the collection of cells."""
+
+    def make(model: str, texts: Iterable[str], *overrides: str, cell: str = "") -> Path:
+        path = tmp_path / f"{model}.jsonl"
+        path.write_text("".join(json.dumps({"domain": "deep_learning", "atom": text}) + "\n" for text in texts))
+        run(
+            composed(
+                "model=recorded",
+                "strategy=recorded",
+                f"recorded.path={path}",
+                "embedder=hashing",
+                f"run_dir={tmp_path / 'cells' / 'boundary' / 'deep_learning' / (cell or model)}",
+                *overrides,
+            )
+        )
+        return tmp_path / "cells"
 
     return make

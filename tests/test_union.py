@@ -1,7 +1,6 @@
 """Unions made for real: recorded models through `run`, then `union`; what is known about them must come out exactly."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import permutations
 from pathlib import Path
 
@@ -9,54 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 from conftest import Compose
-from hydra import compose
+from unions import WHAT, Measure, fact, merged
 
 from src.cells import find_cells
 from src.errors import ConfigError, DataMissing
 from src.lab.build import ROOT
 from src.merge import find_unions
 from src.rehearsal import Rehearsal
-from src.run import run
 from src.stats.recall import jaccard, leave_one_out, recall_count, recall_match, unique_discoveries
-from src.union import union
-
-WHAT = ("length", "mass", "charge", "spin", "age", "width", "depth", "speed", "height", "volume")
-OF = ("alphaton", "betaron", "gammaline", "deltium", "epsilan", "zetafan", "etamor", "thetapol", "iotalen", "kappador")
-
-
-def fact(number: int) -> str:
-    return f"The {WHAT[number // 10]} of {OF[number % 10]} is {number * 37 + 11} units."
-
-
-Measure = Callable[..., Path]
-
-
-@pytest.fixture
-def measure(composed: Compose, tmp_path: Path) -> Measure:
-    """`measure("model", texts)`: a finished cell of a recorded model; returns the collection of cells."""
-
-    def make(model: str, texts: Iterable[str], *overrides: str, cell: str = "") -> Path:
-        path = tmp_path / f"{model}.jsonl"
-        path.write_text("".join(json.dumps({"domain": "deep_learning", "atom": text}) + "\n" for text in texts))
-        run(
-            composed(
-                "model=recorded",
-                "strategy=recorded",
-                f"recorded.path={path}",
-                "embedder=hashing",
-                f"run_dir={tmp_path / 'cells' / 'boundary' / 'deep_learning' / (cell or model)}",
-                *overrides,
-            )
-        )
-        return tmp_path / "cells"
-
-    return make
-
-
-def merged(tmp_path: Path, *overrides: str) -> None:
-    places = (f"cells={tmp_path / 'cells'}", f"ledger.path={tmp_path / 'ledger.db'}", "embedder=hashing")
-    union(compose("union", [*places, *overrides]))
-
 
 SHARES: Mapping[str, Iterable[int]] = {
     "one": range(60),

@@ -78,28 +78,38 @@ def cell_table(cells: Sequence[CellLine]) -> CellTable:
     common = ", ".join(f"{name} {next(iter(values[name]))}" for name in names if name not in varied)
     notes = Notes()
     parts = [list(part) for _, part in groupby(cells, key=lambda cell: cell.source.domain)] if len(cells) > FEW else []
+    columns = [*HEADINGS, *varied, *NUMBERS, "stop reason", "cell"]
+    if parts:
+        columns.remove("domain")  # the fold is named after it
     folds = []
     for part in parts or [list(cells)]:
-        rows = tuple(_row(cell, varied, notes) for cell in part)
-        columns = (*HEADINGS, *varied, *NUMBERS, "stop reason", "cell")
-        numeric = tuple(name in NUMBERS for name in columns)
-        folds.append(Fold(_summary(part), Grid(columns, numeric, rows, total=len(rows)), tuple(part)))
+        lines = [_texts(cell, notes) for cell in part]
+        rows = tuple(tuple(texts.get(name, "") for name in columns) for texts in lines)
+        grid = Grid(tuple(columns), tuple(name in NUMBERS for name in columns), rows, total=len(rows))
+        folds.append(Fold(_summary(part), grid, tuple(part)))
     return CellTable(common, tuple(folds), notes.lines())
 
 
-def _row(cell: CellLine, varied: Sequence[str], notes: Notes) -> tuple[str, ...]:
+def _texts(cell: CellLine, notes: Notes) -> dict[str, str]:
+    """Heading → what stands under it."""
     source, metrics = cell.source, cell.metrics
     judged = sum(value for name in ("valid", "invalid") if isinstance(value := metrics.get(name), int))
-    return (
-        *(source.model, source.strategy, source.domain, source.judge, source.subject),
-        *(cell.settings.get(name, "") for name in varied),
-        *(_count(metrics, name, notes) for name in COUNTS),
-        _share(metrics, "accuracy", notes),
-        *(_bounds(metrics, name, notes) for name in ("accuracy_leaf", "accuracy")),
-        f"{judged:,}",
-        _count(metrics, "tokens_nominal", notes),
-        *(source.stop_reason, source.cell_key[:8]),
-    )
+    return {
+        "model": source.model,
+        "strategy": source.strategy,
+        "domain": source.domain,
+        "judge": source.judge,
+        "subject": source.subject,
+        **cell.settings,
+        **{name: _count(metrics, name, notes) for name in COUNTS},
+        "accuracy": _share(metrics, "accuracy", notes),
+        "95 % leaf": _bounds(metrics, "accuracy_leaf", notes),
+        "95 % plain": _bounds(metrics, "accuracy", notes),
+        "n": f"{judged:,}",
+        "tokens": _count(metrics, "tokens_nominal", notes),
+        "stop reason": source.stop_reason,
+        "cell": source.cell_key[:8],
+    }
 
 
 def _summary(cells: Sequence[CellLine]) -> str:

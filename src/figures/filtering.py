@@ -20,7 +20,7 @@ STAGES = (
     ("valid", "valid", COLOURS.blue, ""),
     ("invalid", "rejected by the audit", COLOURS.yellow, "////"),
     ("audit_unparsed", "audit unreadable", COLOURS.ink, ""),
-    ("merged", "merged into another", COLOURS.grid, ""),
+    ("merged", "merged", COLOURS.grid, ""),
 )
 RATES = (
     ("dedup_rate", "merged / raw", COLOURS.ink, "o"),
@@ -28,19 +28,23 @@ RATES = (
 )
 
 
-def stages(points: pl.DataFrame, models: pl.DataFrame, caveat: str) -> Figure:
-    """Draw a bar for each model and strategy, or for each model where those are too many, and the rates of the models.
+def stages(points: pl.DataFrame, strategies: pl.DataFrame, models: pl.DataFrame, caveat: str) -> Figure:
+    """Draw what became of the points and the rates, a row for each model and strategy, or model if those are many.
 
     Args:
         points: counts per cell: model, strategy, domain, raw, merged, valid, invalid, audit_unparsed.
-        models: shares per model: model, stage, share, n, low, high, leaf_low, leaf_high.
+        strategies: shares per model and strategy: stage, share, n, low, high, leaf_low, leaf_high.
+        models: the same per model.
         caveat: who judged and whether a real model was asked.
     """
     by = ["model", "strategy"] if points.select("model", "strategy").n_unique() <= FEW else ["model"]
     bars = points.group_by(by).agg(pl.col("raw", *(name for name, *_ in STAGES)).sum()).sort(by)
     names = points["model"].unique().sort().to_list()
-    shown = max(min(bars.height, ROWS), min(len(names), ROWS))
-    cut = f" · the first {ROWS} of {bars.height} bars" if bars.height > ROWS else ""
+    cut = f" · the first {ROWS} of {bars.height} rows" if bars.height > ROWS else ""
+    bars = bars.head(ROWS)
+    labels = [
+        " · ".join(row[name] for name in by[len(names) == 1 and len(by) - 1 :]) for row in bars.iter_rows(named=True)
+    ]
     figure, (left, right) = canvas(
         f"What becomes of raw points · {names[0] if len(names) == 1 else plural(len(names), 'model')}",
         f"n = {plural(int(points['raw'].sum()), 'raw point')} in {plural(points.height, 'cell')}{cut} · {caveat}",
@@ -48,15 +52,15 @@ def stages(points: pl.DataFrame, models: pl.DataFrame, caveat: str) -> Figure:
         "there are fewer than 3 branches: plain Wilson, unit point or cluster.",
         panels=2,
         width=12.0,
-        height=max(4.8, 2.4 + 0.24 * shown),
+        height=max(4.8, 2.4 + 0.24 * bars.height),
     )
-    figure.subplots_adjust(left=2.5 / 12, wspace=0.5, right=0.975)
-    _bars(left, bars.head(ROWS), by)
-    _rates(right, models.filter(pl.col("model").is_in(names[:ROWS])), names[:ROWS])
+    figure.subplots_adjust(left=2.5 / 12, wspace=0.22, right=0.975)
+    _bars(left, bars, labels)
+    _rates(right, bars.select(by).join(strategies if len(by) > 1 else models, on=by, how="left"), bars.select(by))
     return figure
 
 
-def _bars(ax: Axes, bars: pl.DataFrame, by: list[str]) -> None:
+def _bars(ax: Axes, bars: pl.DataFrame, labels: list[str]) -> None:
     y = np.arange(bars.height)
     raw = bars["raw"].to_numpy()
     whole = np.maximum(raw, 1)
@@ -66,7 +70,7 @@ def _bars(ax: Axes, bars: pl.DataFrame, by: list[str]) -> None:
         ax.barh(
             y, share, left=start, height=0.72, color=colour, hatch=hatch, edgecolor="white", linewidth=0.6, label=words
         )
-        for place in np.flatnonzero(share >= 0.09):
+        for place in np.flatnonzero(share >= 0.09).tolist():
             light = name in ("merged", "invalid")
             ax.text(
                 start[place] + share[place] / 2, y[place], f"{100 * share[place]:.0f} %", ha="center", va="center",
@@ -74,7 +78,6 @@ def _bars(ax: Axes, bars: pl.DataFrame, by: list[str]) -> None:
                 bbox={"facecolor": colour, "edgecolor": "none", "pad": 0.8} if hatch else None,
             )  # fmt: skip
         start = start + share
-    labels = [" · ".join(row[name] for name in by) for row in bars.iter_rows(named=True)]
     _rows(ax, labels)
     for place, count in enumerate(raw):
         ax.annotate(
@@ -89,12 +92,12 @@ def _bars(ax: Axes, bars: pl.DataFrame, by: list[str]) -> None:
     )  # fmt: skip
 
 
-def _rates(ax: Axes, models: pl.DataFrame, names: list[str]) -> None:
+def _rates(ax: Axes, shares: pl.DataFrame, rows: pl.DataFrame) -> None:
+    """The rates of the same rows, with their intervals."""
     for step, (stage, words, colour, mark) in enumerate(RATES):
-        rows = {row["model"]: row for row in models.filter(stage=stage).iter_rows(named=True)}
         ax.plot([], [], mark, color=colour, markersize=5.5, label=words)
-        for place, name in enumerate(names):
-            row = rows[name]
+        found = rows.join(shares.filter(stage=stage), on=rows.columns, how="left", maintain_order="left")
+        for place, row in enumerate(found.iter_rows(named=True)):
             if row["share"] is None:
                 continue
             leaf = row["leaf_low"] is not None
@@ -102,7 +105,7 @@ def _rates(ax: Axes, models: pl.DataFrame, names: list[str]) -> None:
             y = place + (-0.16, 0.16)[step]
             ax.plot([low, high], [y, y], color=colour, linewidth=1.6, linestyle="-" if leaf else ":")
             ax.plot([row["share"]], [y], mark, color=colour, markersize=5.5, clip_on=False, zorder=4)
-    _rows(ax, names)
+    _rows(ax, [""] * rows.height)
     ax.set_xlim(left=0)
     ax.set_xlim(right=min(1.0, max(0.1, ax.get_xlim()[1])))
     ax.set_xlabel("rate")
@@ -116,7 +119,7 @@ def _rows(ax: Axes, labels: list[str]) -> None:
     """Rows from top to bottom, named at the left."""
     ax.set_yticks(range(len(labels)))
     ax.set_yticklabels(labels, fontsize=8.5, parse_math=False)
-    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.set_ylim(max(len(labels), 4) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0, labelcolor=COLOURS.ink)
     ax.grid(visible=False, axis="y")
     ax.grid(axis="x", color=COLOURS.grid, linewidth=0.8)

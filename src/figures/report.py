@@ -79,7 +79,7 @@ class Basis:
 def html(cells: Sequence[CellLine], sections: Sequence[Section], basis: Basis) -> str:
     """A self-contained page without scripts; every text is escaped."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["said"] = _html_said
+    environment.filters |= {"said": _html_said, "breakable": _breakable}
     return _render(environment, "report.html.j2", cells, sections, basis)
 
 
@@ -208,6 +208,11 @@ def _html_said(text: str) -> Markup:
     return Markup().join(
         Markup("<code>{}</code>").format(part[1:-1]) if CODE.fullmatch(part) else escape(part) for part in _parts(text)
     )
+
+
+def _breakable(name: str) -> Markup:
+    """A name that may be broken after an underscore."""
+    return Markup("_<wbr>").join(name.split("_"))
 
 
 def _markdown_said(value: object) -> str:

@@ -42,7 +42,7 @@ def scaling(models: pl.DataFrame, strategy: str, domains: int, clusters: Sequenc
         _marks(ax, models, size, name, colour, filled=models["tied_with_best"].to_list())
         _line(ax, size, models[name])
         ax.set_xscale("log")
-        ax.set_xlim(size.min() / 1.9, size.max() * 2.4)
+        ax.set_xlim(size.min() / 1.9, size.max() * 3.2)
         ax.set_xticks(_ticks(size), [f"{tick:g}" for tick in _ticks(size)])
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_xlabel("parameters, billions (logarithmic)")
@@ -50,13 +50,13 @@ def scaling(models: pl.DataFrame, strategy: str, domains: int, clusters: Sequenc
         if models.height <= MOST_NAMED:
             _names(ax, models, size, name)
     left.plot(
-        size, models["recall_count"].to_numpy(), "D", color=COLOURS.yellow, markerfacecolor="white", markersize=4.5,
+        size, models["recall_count"].to_numpy(), "D", color=COLOURS.yellow, markerfacecolor="white", markersize=9,
         label="recall_count, as published", zorder=2,
     )  # fmt: skip
     left.plot([], [], "o", color=COLOURS.blue, label="recall_match")
     top = max(float(np.nanmax(models[name].to_numpy())) for name in ("recall_match_high", "recall_count"))
     left.set_ylim(0, 1.18 * max(top, 0.05))
-    left.set_title("share of the union", loc="left", fontsize=10)
+    left.set_title("recall", loc="left", fontsize=10)
     right.set_title("accuracy: valid of judged", loc="left", fontsize=10)
     right.set_ylim(*_framed(models))
     left.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1.02, 0.99), ncols=2, handletextpad=0.2,
@@ -94,6 +94,7 @@ def _names(ax: Axes, models: pl.DataFrame, size: np.ndarray, name: str) -> None:
             ax.annotate(
                 shortened(model, 18), (at, value), xytext=(8, 4 + 11 * (place - (len(rows) - 1) / 2)),
                 textcoords="offset points", fontsize=8.5, color=COLOURS.ink, va="bottom", parse_math=False, zorder=5,
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.6},
             )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ LONGEST = 240
 """Characters of a text that are shown; the whole of it is in the CSV."""
 MARKS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 BOUNDS = ("_low", "_high")
+LEVEL = "[95\N{NO-BREAK SPACE}%]"
 
 Values = Mapping[str, Sequence[str]]
 """Name of a column → its texts."""
@@ -77,13 +78,13 @@ def grid(sheet: Sequence[Sequence[str]], most: int) -> Grid:
     for name in header:
         stem = name.removesuffix("_low")
         if name in stems:
-            columns[f"{name} [95 %]"] = _with_bounds(name, values, notes)
+            columns[f"{name} {LEVEL}"] = _with_bounds(name, values, notes)
         elif name not in inside:
             columns[name] = _column(name, values, notes)
         elif name.endswith("_low") and stem not in values:
-            columns[f"{stem} [95 %]"] = _with_bounds(stem, values, notes)
+            columns[f"{stem} {LEVEL}"] = _with_bounds(stem, values, notes)
     return Grid(
-        columns=tuple(name.replace("_", " ") for name in columns),
+        columns=tuple(columns),
         numeric=tuple(numeric for numeric, _ in columns.values()),
         rows=tuple(zip(*(texts for _, texts in columns.values()), strict=True)),
         notes=notes.lines(),
@@ -108,7 +109,7 @@ def _column(name: str, values: Values, notes: Notes) -> tuple[bool, list[str]]:
 
 
 def _with_bounds(stem: str, values: Values, notes: Notes) -> tuple[bool, list[str]]:
-    """`0.850 [0.640, 0.948]`, `[0.640, 0.948]` where there is no value between."""
+    """`0.850 [0.640, 0.948]`; only the bounds where the table has no column for the value."""
     low, high = (values[f"{stem}{end}"] for end in BOUNDS)
     blank = [""] * len(low)
     middle = values.get(stem, blank)
@@ -116,11 +117,12 @@ def _with_bounds(stem: str, values: Values, notes: Notes) -> tuple[bool, list[st
     why = (values.get(f"{stem}{end}_reason", blank) for end in ("", *BOUNDS))
     shown = []
     for value, start, end, *reasons in zip(middle, low, high, *why, strict=True):
-        none = "" if value and start and end else notes.none(next(filter(None, reasons), ""))
-        bounds = f"[{_spell(start, decimals)}, {_spell(end, decimals)}]" if start and end else none
-        if stem in values and value:
-            bounds = f"{_spell(value, decimals)} {bounds if start and end else f'[{none}]'}"
-        shown.append(none if stem in values and not value else bounds)
+        known = start and end and (value or stem not in values)
+        none = "" if known else notes.none(next(filter(None, reasons), ""))
+        bounds = f"[{_spell(start, decimals)}, {_spell(end, decimals)}]" if start and end else f"[{none}]"
+        if stem in values:
+            bounds = f"{_spell(value, decimals)} {bounds}" if value else none
+        shown.append(bounds)
     return True, shown
 
 

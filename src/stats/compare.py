@@ -189,10 +189,13 @@ def pairs(drawn: Repeats) -> list[Pair]:
     midp = 2 * binom.cdf(fewer, both_sides, 0.5) - binom.pmf(fewer, both_sides, 0.5)
     adjusted = holm(p.tolist())
     levels = _levels(min(drawn.clusters))
+    models = unions[0].shape[1]
+    bounds = np.concatenate(
+        [np.quantile(draws[:, [i]] - draws[:, i + 1 :], levels, axis=0).T for i in range(models - 1)]
+    ).tolist()
     found = []
     for k, (i, j) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
-        low, high = np.quantile(draws[:, i] - draws[:, j], levels).tolist()
-        reason, n = "", sum(drawn.clusters)
+        (low, high), reason, n = bounds[k], "", sum(drawn.clusters)
         if both_sides[k] < FEWEST_DISCORDANT:
             reason = (
                 f"{both_sides[k]} of {n} clusters hold a point of only one of the two: an interval needs at least "

@@ -72,4 +72,6 @@ def kendall_w(ranks: Vector) -> Vector:
     # Within a domain the ranks' squared deviations are (models³ − models)/12 less what ties take away.
     within = ((ranks - (models + 1) / 2) ** 2).sum(axis=(1, 2))
     largest = domains * within
-    return np.divide(between, largest, out=np.full(len(ranks), math.nan), where=largest > 0)
+    w = np.full(len(ranks), math.nan)
+    np.divide(between, largest, out=w, where=largest > 0)
+    return w

@@ -200,8 +200,8 @@ def _line(points: Judged) -> _Line:
     between = (len(names) - 1) / len(names) * bread @ meat @ bread
     # Not below independent points in either direction that matters.
     scale = max(1.0, float(bread[1, 1] / between[1, 1])) if between[1, 1] > 0 else math.nan
-    covariance: npt.NDArray[np.float64] = between * scale if between[1, 1] > 0 else bread
-    return _Line(np.asarray(fitted.params, dtype=np.float64), covariance)
+    covariance = between * scale if between[1, 1] > 0 else bread
+    return _Line(np.asarray(fitted.params, dtype=np.float64), np.asarray(covariance, dtype=np.float64))
 
 
 def _fieller(

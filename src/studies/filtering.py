@@ -23,8 +23,8 @@ DEFINITIONS = {
     "repeated": "raw points that repeat an earlier one word for word / raw points; they are part of dedup_rate",
     "audit_rejection": "invalid clusters / judged clusters; clusters whose audit was unreadable are in neither",
     "valid_of_raw": "valid clusters / raw points: what remains of all that was said",
-    "judge_unparsed": "pairs without a readable verdict / pairs that the judge was asked about, for the run and the nine "
-    "settings of the sweep; they stay apart",
+    "judge_unparsed": "pairs without a readable verdict / pairs that the judge was asked about, for the run and the "
+    "nine settings of the sweep; they stay apart",
     "unlisted, truncated, cut, empty, refused": "answers that say something and list nothing; that ran into the token "
     "limit; whose last item was set aside; that are empty; that refuse; each / all answers of the subject, names of "
     "sub-fields and experts included",
@@ -60,6 +60,7 @@ class Filtering:
         by_pair = _grouped(cells, counted, ("model", "strategy"))
         by_cell = _grouped(cells, counted, ("model", "strategy", "domain"))
         of_models = shares_by(by_model.items(), ("model",))
+        of_pairs = shares_by(by_pair.items(), ("model", "strategy"))
         whole = shares(pooled(counted))
         points = _points(by_cell)
         caveat = "; ".join(sorted({cell.title.caveat for cell in cells}))
@@ -71,15 +72,15 @@ class Filtering:
             metrics=_metrics(whole, of_models),
             tables={
                 "models": of_models,
-                "strategies": shares_by(by_pair.items(), ("model", "strategy")),
+                "strategies": of_pairs,
                 "points": points,
             },
-            figures={"stages": stages(points, of_models, caveat)},
+            figures={"stages": stages(points, of_pairs, of_models, caveat)},
             captions={
                 "stages": f"Left: what becomes of all raw points; n = {points['raw'].sum():,} raw points in "
-                f"{plural(len(cells), 'cell')}. Right: merged of the raw points and rejected of the judged clusters per "
-                "model, with 95 % intervals (Wilson on n/deff, unit branch; thin where there are fewer than 3 branches: "
-                "plain Wilson, unit point or cluster)."
+                f"{plural(len(cells), 'cell')}. Right: merged of the raw points and rejected of the judged clusters of "
+                "the same row, with 95 % intervals (Wilson on n/deff, unit branch; dotted where there are fewer than "
+                "3 branches: plain Wilson, unit point or cluster)."
             },
             definitions=DEFINITIONS,
             missing=tuple(self._absent(known)),
@@ -88,7 +89,11 @@ class Filtering:
 
     def _cells(self, known: Known) -> list[MeasuredCell]:
         wanted = {"model": self.models, "strategy": self.strategies, "domain": self.domains}
-        cells = [cell for cell in known.cells if all(names is None or getattr(cell, of) in names for of, names in wanted.items())]  # fmt: skip
+        cells = [
+            cell
+            for cell in known.cells
+            if all(names is None or getattr(cell, of) in names for of, names in wanted.items())
+        ]
         if not cells:
             asked = ", ".join(f"study.{of}s={list(names)}" for of, names in wanted.items() if names is not None)
             raise ConfigError(f"study {self.name} has none of {len(known.cells)} cells to count by {asked}")
@@ -126,7 +131,7 @@ def _verdict(whole: pl.DataFrame, of_models: pl.DataFrame, cells: Sequence[Measu
     merged, rejected, left = (_told(whole, stage) for stage in ("dedup_rate", "audit_rejection", "valid_of_raw"))
     lines = [
         f"Over {plural(len(cells), 'cell')} {merged} raw points were merged and {rejected} judged clusters rejected; "
-        f"valid clusters are {left} raw points."
+        f"valid clusters are {left} raw points (95 % intervals, unit {_unit(whole)})."
     ]
     if of_models["model"].n_unique() > 1:
         for stage, words in (("dedup_rate", "merged"), ("audit_rejection", "rejected")):
@@ -142,6 +147,10 @@ def _verdict(whole: pl.DataFrame, of_models: pl.DataFrame, cells: Sequence[Measu
     ]
     lines.append(f"Not readable: {'; '.join(unread)}." if unread else "Every answer and every verdict could be read.")
     return lines
+
+
+def _unit(table: pl.DataFrame) -> str:
+    return "branch" if table.filter(stage="dedup_rate")["leaf_low"][0] is not None else "point or cluster"
 
 
 def _count(table: pl.DataFrame, stage: str) -> int:

@@ -40,14 +40,16 @@ class Losses:
 
     Attributes:
         merged: bool, shape (raw,): raw points that do not stand for a cluster.
-        merged_branch: str, shape (raw,): the branch of each, unique over cells.
+        kept: bool, shape (raw,): raw points that stand for a valid cluster.
+        branch: str, shape (raw,): the branch of each, unique over cells.
         rejected: bool, shape (judged clusters,): those that the audit rejects.
         rejected_branch: str, shape (judged clusters,).
         counts: names of POINTS and ANSWERS, `answers`, `judged_pairs`, `judge_unparsed` → how many.
     """
 
     merged: npt.NDArray[np.bool_]
-    merged_branch: npt.NDArray[np.str_]
+    kept: npt.NDArray[np.bool_]
+    branch: npt.NDArray[np.str_]
     rejected: npt.NDArray[np.bool_]
     rejected_branch: npt.NDArray[np.str_]
     counts: dict[str, int]
@@ -57,7 +59,9 @@ def lost(cell: MeasuredCell) -> Losses:
     """Count what became of the points of a cell."""
     atoms, turns = cell.extracted["atoms"], cell.extracted["turns"]
     where = pl.lit(f"{cell.model}/{cell.strategy}/{cell.domain}/")
-    judged = cell.processed["atoms"].join(atoms.select("atom_id", where + pl.col("branch")), on="atom_id", how="left")
+    judged = cell.processed["atoms"].join(
+        atoms.select("atom_id", (where + pl.col("branch")).alias("branch")), on="atom_id", how="left"
+    )
     units = judged.filter(pl.col("unique") & pl.col("valid").is_not_null())
     verdicts = cell.processed["pairs"]["verdict"].drop_nulls()
     counts = {name: int(cell.metrics[name] or 0) for name in ("raw", "unique", "valid", "invalid", "audit_unparsed")}
@@ -71,6 +75,7 @@ def lost(cell: MeasuredCell) -> Losses:
     }
     return Losses(
         ~judged["unique"].to_numpy().astype(bool),
+        (judged["unique"] & judged["valid"].fill_null(False)).to_numpy().astype(bool),
         judged["branch"].to_numpy().astype(str),
         ~units["valid"].to_numpy().astype(bool),
         units["branch"].to_numpy().astype(str),
@@ -82,7 +87,8 @@ def pooled(parts: Sequence[Losses]) -> Losses:
     """Several cells as one; branches stay apart."""
     return Losses(
         np.concatenate([part.merged for part in parts]),
-        np.concatenate([part.merged_branch for part in parts]),
+        np.concatenate([part.kept for part in parts]),
+        np.concatenate([part.branch for part in parts]),
         np.concatenate([part.rejected for part in parts]),
         np.concatenate([part.rejected_branch for part in parts]),
         {name: sum(part.counts[name] for part in parts) for name in parts[0].counts},
@@ -91,17 +97,17 @@ def pooled(parts: Sequence[Losses]) -> Losses:
 
 def shares(losses: Losses) -> pl.DataFrame:
     """Every share, schema SHARES: what is merged, rejected and unreadable, of what there was."""
-    counts = losses.counts
+    counts, rejected, of = losses.counts, losses.rejected, losses.rejected_branch
     raw, unique, answers, pairs = (counts[name] for name in ("raw", "unique", "answers", "judged_pairs"))
     rows = [
-        _share("dedup_rate", counts["merged"], raw, "point", losses.merged, losses.merged_branch),
+        _share("dedup_rate", counts["merged"], raw, "point", losses.merged, losses.branch),
         _share("repeated", counts["repeated"], raw, "point"),
-        _share("audit_rejection", counts["invalid"], len(losses.rejected), "cluster", losses.rejected, losses.rejected_branch),
+        _share("audit_rejection", counts["invalid"], len(rejected), "cluster", rejected, of),
         _share("audit_unparsed", counts["audit_unparsed"], unique, "cluster"),
-        _share("valid_of_raw", counts["valid"], raw, "point"),
+        _share("valid_of_raw", counts["valid"], raw, "point", losses.kept, losses.branch),
         _share("judge_unparsed", counts["judge_unparsed"], pairs, "pair"),
         *(_share(name, min(counts[name], answers), answers, "answer") for name in ANSWERS),
-    ]  # fmt: skip
+    ]
     return pl.DataFrame(rows, schema=SHARES, orient="row")
 
 
@@ -128,7 +134,19 @@ def _share(
         return (stage, None, count, 0, unit, None, None, None, None, None, reason)
     plain = wilson(count, n)
     if flags is None or branches is None:
-        return (stage, count / n, count, n, unit, plain.low, plain.high, None, None, None, "the branch is not its unit")
+        return (
+            stage,
+            count / n,
+            count,
+            n,
+            unit,
+            plain.low,
+            plain.high,
+            None,
+            None,
+            None,
+            "by branch for points and clusters only",
+        )
     leaf = wilson_leaf(flags.tolist(), branches.tolist())
     low, high = (None, None) if leaf.reason else (leaf.low, leaf.high)
     found = len(np.unique(branches))

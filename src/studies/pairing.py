@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from scipy.stats import rankdata
 
-from src.stats.compare import Pair, Repeats, averaged, pairs, recall_interval, tied
+from src.stats.compare import Pair, Repeats, averaged, recall_interval, tied
 from src.stats.intervals import Interval
 from src.stats.recall import recall_match
 from src.studies.block import Block, accuracy_of
@@ -101,13 +101,19 @@ def pairs_table(models: Sequence[str], compared: Sequence[Pair]) -> pl.DataFrame
     return pl.DataFrame(rows, schema=PAIRS)
 
 
-def domains_table(block: Block, drawn: Repeats) -> pl.DataFrame:
-    """One row for each domain and model: recall, its rank, who is tied with the best there (Holm in the domain)."""
+def domains_table(block: Block, drawn: Repeats, by_domain: Sequence[Sequence[Pair]]) -> pl.DataFrame:
+    """One row for each domain and model: recall, its rank, who is tied with the best there (Holm in the domain).
+
+    Args:
+        block: what is compared.
+        drawn: its repeats.
+        by_domain: the pairs of each domain alone.
+    """
     rows: list[dict[str, Any]] = []
     for number, domain in enumerate(block.domains):
         here, counts = drawn.of_domain(number), block.unions[domain]
         match, counted = here.match, here.count
-        best = tied(match, pairs(here))
+        best = tied(match, by_domain[number])
         ranks = rankdata(-match)
         for place, model in enumerate(block.models):
             value, interval = accuracy_of(block.cells[model, domain])

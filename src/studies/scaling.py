@@ -73,6 +73,7 @@ class Scaling:
         size = np.array([math.log10(known.parameters[model]) for model in block.models])
         drawn = repeats(block.counts, known.seed)
         compared = pairs(drawn)
+        by_domain = [pairs(drawn.of_domain(place)) for place in range(len(block.domains))]
         best = tied(drawn.match, compared)
         recall = recalls(block, drawn)
         accuracy = [block.accuracy(model) for model in block.models]
@@ -99,15 +100,15 @@ class Scaling:
                 "models": rows,
                 "steps": steps,
                 "pairs": table,
-                "domains": domains_table(block, drawn),
+                "domains": domains_table(block, drawn, by_domain),
             },
             figures={"scaling": scaling(rows, block.strategy, len(block.domains), drawn.clusters, block.caveat)}
             | ({} if alone else {"differences": versus(table, [names[place] for place in best], block.caveat)}),
             captions={
                 "scaling": "Left: recall_match with 95 % intervals (unit: union cluster) and recall_count as "
-                f"published, mean over {plural(len(block.domains), 'domain')}; the line is least squares on log10 of the "
-                "parameters. Right: accuracy with 95 % intervals (unit: branch where there are three or more, else "
-                "point). Filled: not separable from the best (Holm over all pairs).",
+                f"published, mean over {plural(len(block.domains), 'domain')}; the line is least squares on log10 "
+                "of the parameters. Right: accuracy with 95 % intervals (unit: branch where there are three or more, "
+                "else point). Filled: not separable from the best (Holm over all pairs).",
                 "differences": "Recall_match of the best model less that of every other, in percentage points, with "
                 "95 % intervals (unit: union cluster, 2,000 multinomial draws). Filled: not separable (Holm over all "
                 "pairs).",
@@ -188,12 +189,12 @@ def _verdict(
     order = [int(place) for place in np.argsort(size, kind="stable")]
     shown = order if len(order) <= 6 else [order[0], order[-1]]
     said = "; ".join(f"{names[place]} {share(*recall[place])}" for place in shown)
-    slope, rise = trends["recall_slope"], "cannot be said to know more or less"
+    slope, rise = trends["recall_slope"], "cannot be said to know more or less than the smaller"
     if not slope[1].reason and slope[1].low > 0:
         rise = "know more"
     elif not slope[1].reason and slope[1].high < 0:
         rise = "know less"
-    head = f"Larger models {rise}" if not slope[1].reason else "All models are of one size"
+    head = f"Among these models, the larger ones {rise}" if not slope[1].reason else "All models are of one size"
     lines = [
         f"{head}: recall_match {points(*slope)} per ten times the parameters ({where}, {len(names)} models; "
         f"{'smallest and largest: ' if len(shown) < len(order) else ''}{said})."

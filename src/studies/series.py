@@ -1,4 +1,4 @@
-"""Study `series`: is the order of models the same in every domain, and how far does accuracy vary (arXiv 2602.00959)."""
+"""Study `series`: is the order of models the same in every domain, how far does accuracy vary (arXiv 2602.00959)."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from src.stats.recall import recall_match
 from src.studies.block import Block, find_block
 from src.studies.known import Known, source
 from src.studies.pairing import PAIRED, Number, domains_table, models_table, pairs_table, recalls
-from src.studies.wording import listed, number, points, put, share
+from src.studies.wording import listed, number, p_words, points, put, share
 
 DEFINITIONS = {
     **PAIRED,
-    "Kendall's W": "agreement of the domains on the order of the models by recall_match: 1 the same order everywhere, 0 "
-    "none; ties corrected. p: share of 2,000 random orders in every domain that agree as much; range: W in 95 % of the "
-    "multinomial draws, a measure of how much the measurement shakes it, below the truth where models are close",
-    "reversal": "a pair of models of which one is ahead in one domain and the other in another, both separated by Holm's "
-    "p over all pairs of the domain",
+    "Kendall's W": "agreement of the domains on the order of the models by recall_match: 1 the same order everywhere, "
+    "0 none; ties corrected. p: share of 2,000 random orders in every domain that agree as much; range: W in 95 % of "
+    "the multinomial draws, a measure of how much the measurement shakes it, below the truth where models are close",
+    "reversal": "a pair of models of which one is ahead in one domain and the other in another, both separated by "
+    "Holm's p over all pairs of the domain",
     "spread of accuracy": "highest less lowest mean accuracy of a model; interval: square-and-add widened by the "
     "studentised range, so that it allows for having picked the two afterwards; sd: over models (n - 1)",
 }
@@ -68,7 +68,7 @@ class Series:
         agreed = concordance(np.array([recall_match(counts) for counts in drawn.unions]), drawn.matches, known.seed)
         by_domain = [pairs(drawn.of_domain(place)) for place in range(len(block.domains))]
         models = _with_spread(models_table(block, drawn, recall, accuracy, best), block)
-        domains = domains_table(block, drawn)
+        domains = domains_table(block, drawn, by_domain)
         table = pairs_table(block.models, compared).with_columns(
             pl.Series("domains_ahead", _separated(by_domain, 1), dtype=pl.Int64),
             pl.Series("domains_behind", _separated(by_domain, -1), dtype=pl.Int64),
@@ -91,12 +91,13 @@ class Series:
             tables={"models": models, "domains": domains, "pairs": table},
             figures=figures,
             captions={
-                "series": "Recall_match (top) and accuracy (bottom) of every model, mean over the domains and in each, with "
-                "95 % intervals (recall: Wilson, unit union cluster; accuracy: unit branch where there are three or "
-                "more, else point). Filled: not separable from the best in recall (Holm over all pairs of the panel). "
-                "Models in the order of their mean recall.",
-                "differences": "Recall_match of the best model less that of every other, in percentage points, mean over "
-                "domains, with 95 % intervals (unit: union cluster, 2,000 multinomial draws). Filled: not separable.",
+                "series": "Recall_match (top) and accuracy (bottom) of every model, mean over the domains and in each, "
+                "with 95 % intervals (recall: Wilson, unit union cluster; accuracy: unit branch where there are three "
+                "or more, else point). Filled: not separable from the best in recall (Holm over all pairs of the "
+                "panel). Models in the order of their mean recall.",
+                "differences": "Recall_match of the best model less that of every other, in percentage points, mean "
+                "over domains, with 95 % intervals (unit: union cluster, 2,000 multinomial draws). Filled: not "
+                "separable.",
             },
             definitions=DEFINITIONS,
             missing=tuple(missing),
@@ -147,8 +148,8 @@ def _verdict(
     else:
         told = "is stable over domains" if agreed.p < 0.05 else "cannot be told from chance over domains"
         stable = (
-            f"The order of {len(names)} models by recall_match {told}: Kendall's W {agreed.w:.2f} (p = {agreed.p:.3f} by "
-            f"{DRAWS:,} permutations; {agreed.low:.2f} to {agreed.high:.2f} in 95 % of draws; {where})"
+            f"The order of {len(names)} models by recall_match {told}: Kendall's W {agreed.w:.2f} ({p_words(agreed.p)} "
+            f"by {DRAWS:,} permutations; {agreed.low:.2f} to {agreed.high:.2f} in 95 % of draws; {where})"
         )
     turned = [f"{row['model']} and {row['other']}" for row in reversed_pairs.iter_rows(named=True)]
     if len(block.domains) > 1:
@@ -159,7 +160,8 @@ def _verdict(
     tied_in = []
     for domain in block.domains[:4]:
         part = domains.filter((pl.col("domain") == domain) & pl.col("tied_with_best")).sort("rank")
-        tied_in.append(f"{domain}: {listed(part['model'].to_list())}")
+        whom = listed(part["model"].to_list()) if len(names) <= 6 else f"{part.height} of {len(names)} models"
+        tied_in.append(f"{domain}: {whom}")
     more = f"; {len(block.domains) - 4} more domains in the table" if len(block.domains) > 4 else ""
     return (
         f"{stable}.",

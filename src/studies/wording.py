@@ -26,6 +26,11 @@ def points(value: float, interval: Interval, digits: int = 1) -> str:
     return f"{said} [{100 * interval.low:+.{digits}f}, {100 * interval.high:+.{digits}f}]"
 
 
+def p_words(p: float, name: str = "p") -> str:
+    """A p-value as `p = 0.031`, or `p < 0.001`."""
+    return f"{name} < 0.001" if p < 0.001 else f"{name} = {p:.3f}"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names as `a, b and c`; of many the first few and how many more."""
     if len(names) > LONGEST + 1:

@@ -1,0 +1,98 @@
+"""Does a distribution have two modes? Two computed answers, neither of which is a picture."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import isotonic_regression
+from scipy.stats import kurtosis, skew
+
+Numbers = npt.NDArray[np.float64]
+
+DRAWS = 2_000
+UNIFORM = 5 / 9
+"""Sarle's coefficient of a uniform distribution; above it a distribution is called bimodal, or is very skewed."""
+FEWEST = 30
+"""Values that either answer needs."""
+
+
+@dataclass(frozen=True)
+class Modality:
+    """What was computed on the values.
+
+    Attributes:
+        n: values.
+        sarle: (skewness² + 1) / (excess kurtosis + 3 (n-1)² / ((n-2)(n-3))), bias-corrected moments; NaN with a reason.
+        depth: of the deepest valley: how far the bin falls below the lower of the two peaks around it, over the root of
+            that peak's count; 0 if the histogram has one mode.
+        valley: middle of its bin; NaN without a valley.
+        p: share of 2,000 histograms drawn from the one-mode histogram that fits best whose valley is as deep.
+        reason: why there is no answer; "" if there is.
+    """
+
+    n: int
+    sarle: float
+    depth: float
+    valley: float
+    p: float
+    reason: str = ""
+
+    @property
+    def bimodal(self) -> bool | None:
+        """Whether both say so; None if they disagree or say nothing."""
+        if self.reason:
+            return None
+        answers = {self.sarle > UNIFORM, self.p < 0.05}
+        return answers.pop() if len(answers) == 1 else None
+
+
+def modality(values: npt.ArrayLike, edges: Numbers, seed: int) -> Modality:
+    """Ask whether values have two modes, the values taken as independent.
+
+    Args:
+        values: shape (n,).
+        edges: of equal bins that hold all values, for the valley.
+        seed: of the draws.
+    """
+    sample = np.asarray(values, dtype=float)
+    n = sample.size
+    if n < FEWEST:
+        return Modality(n, math.nan, math.nan, math.nan, math.nan, f"{n} values: at least {FEWEST} are needed")
+    if np.ptp(sample) == 0:
+        return Modality(n, math.nan, math.nan, math.nan, math.nan, "all values are equal")
+    sarle = (skew(sample, bias=False) ** 2 + 1) / (
+        kurtosis(sample, bias=False) + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3))
+    )
+    counts = np.histogram(sample, edges)[0].astype(float)
+    depths = _depths(counts)
+    depth, place = float(depths.max()), int(depths.argmax())
+    fitted = one_mode(counts)
+    drawn = np.random.default_rng(seed).multinomial(n, fitted / fitted.sum(), size=DRAWS).astype(float)
+    p = (1 + int((_depths(drawn).max(axis=1) >= depth).sum())) / (1 + DRAWS)
+    middle = float((edges[place] + edges[place + 1]) / 2) if depth > 0 else math.nan
+    return Modality(n, float(sarle), depth, middle, p)
+
+
+def one_mode(counts: Numbers) -> Numbers:
+    """The histogram with one mode that is most likely to give these counts: rising to it, falling after it."""
+    best, likelihood = counts, -np.inf
+    for split in range(len(counts)):
+        rising = isotonic_regression(counts[: split + 1]).x
+        falling = isotonic_regression(counts[split + 1 :], increasing=False).x if split + 1 < len(counts) else counts[:0]
+        fitted = np.concatenate([rising, falling])
+        seen = counts > 0
+        value = float((counts[seen] * np.log(fitted[seen])).sum())
+        if value > likelihood:
+            best, likelihood = fitted, value
+    return best
+
+
+def _depths(counts: Numbers) -> Numbers:
+    """How far every bin lies below the lower of the highest bins at its two sides, over the root of that one."""
+    left = np.maximum.accumulate(counts, axis=-1)
+    right = np.flip(np.maximum.accumulate(np.flip(counts, axis=-1), axis=-1), axis=-1)
+    peak = np.minimum(left, right)
+    return np.asarray((peak - counts) / np.sqrt(np.maximum(peak, 1.0)))

@@ -1,0 +1,184 @@
+"""Study `specialisation`: a specialised model against its general sibling, with a prediction made before the run.
+
+Specialised models are said to start more accurate and to fall off faster (arXiv 2602.00959, trade-off of specialised
+and general models).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from src.errors import ConfigError
+from src.figures.captions import plural
+from src.figures.finding import Finding
+from src.figures.specialisation import specialisation
+from src.records import Metrics
+from src.studies.block import absent, by_strategy
+from src.studies.duel import Duel, Event, duel, duels_table, events, events_table, turns_table
+from src.studies.known import Known, source
+from src.studies.wording import listed, p_words, points, put, share
+
+Zone = Literal["inside", "outside"]
+DEFINITIONS = {
+    "inside, outside": "domains that the specialised model was and was not specialised in, as the configuration says",
+    "recall_match": "share of the union's clusters that hold a valid point of the model; the union of these two "
+    "models; interval: Wilson, unit union cluster",
+    "accuracy by turn": "valid of valid and invalid clusters that first appeared up to a turn; interval: Wilson on "
+    "n/deff (unit: branch), with fewer than three branches plain Wilson (unit: point)",
+    "decline rate": "(accuracy up to turn 1 − accuracy up to turn T) / (T − 1), T the last turn that both models "
+    "reached; interval: linearised, unit branch, t",
+    "crossover": "the turn in which the accuracies of new points meet, -β_model/β_interaction of a binomial regression "
+    "valid ~ model × turn of first appearance, standard errors by branch, Fieller interval; only if it is bounded and "
+    "lies in 1 to T. As an event: the specialised model is ahead before it and behind after it",
+    "collapse": "the accuracy of the specialised model declines faster than that of the general one although it was "
+    "not ahead in turn 1",
+    "shown": "Holm's p below 5 % over both tests of all domains: for a crossover of the interaction, for a collapse of "
+    "the difference of decline rates",
+    "kept": "an event that was predicted is shown, or one that was not predicted is not shown; that an event is not "
+    "shown does not prove that there is none",
+}
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Prediction:
+    """What is expected, stated before the run; where a zone is not named, the event is expected not to happen.
+
+    Attributes:
+        crossover: zones in which the specialised model starts ahead and is overtaken.
+        collapse: zones in which it falls off without having been ahead.
+    """
+
+    crossover: tuple[Zone, ...]
+    collapse: tuple[Zone, ...]
+
+    def __str__(self) -> str:
+        said = (f"{name} {' and '.join(zones) or 'nowhere'}" for name, zones in self.items())
+        return ", ".join(said)
+
+    def items(self) -> tuple[tuple[str, tuple[Zone, ...]], ...]:
+        """The events with their zones."""
+        return (("crossover", self.crossover), ("collapse", self.collapse))
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Specialisation:
+    """A general and a specialised model, in domains inside and outside the speciality.
+
+    Attributes:
+        name, question: of the study.
+        strategy: by which both were asked.
+        general, specialised: names of the models.
+        inside, outside: names of domains.
+        prediction: stated before the run.
+    """
+
+    name: str
+    question: str
+    strategy: str
+    general: str
+    specialised: str
+    inside: tuple[str, ...]
+    outside: tuple[str, ...]
+    prediction: Prediction
+
+    def __post_init__(self) -> None:
+        if both := sorted(set(self.inside) & set(self.outside)):
+            raise ConfigError(f"study.inside and study.outside both name {listed(both)}: a domain is one or the other")
+        if self.general == self.specialised:
+            raise ConfigError(f"study.general and study.specialised are both {self.general}: name two models")
+
+    def run(self, known: Known) -> Finding:
+        """Test the prediction on what there is; where the models are not there, say that it cannot be tested.
+
+        Raises:
+            ConfigError: no cell is by this strategy.
+        """
+        cells = {(cell.model, cell.domain): cell for cell in by_strategy(known, self.strategy, self.name)}
+        zones = dict.fromkeys(sorted(self.inside), "inside") | dict.fromkeys(sorted(self.outside), "outside")
+        pair = (self.general, self.specialised)
+        fought = []
+        missing = absent(cells, pair, list(zones), self.strategy)
+        for domain, zone in zones.items():
+            if (pair[0], domain) in cells and (pair[1], domain) in cells:
+                union = known.union(domain, self.strategy)
+                counts = union.counts(pair) if union and set(pair) <= set(union.models) else None
+                fought.append(duel(zone, cells[pair[0], domain], cells[pair[1], domain], counts, known.seed))
+                if counts is None:
+                    missing.append(
+                        f"no union of {domain} by {self.strategy}, so no recall: run "
+                        f"`python -m src.union domain={domain} strategy={self.strategy}`"
+                    )
+        tested = events(fought, dict(self.prediction.items()))
+        missing += [
+            f"{event.name} {event.zone} in {event.domain}: {event.why}" for event in tested if not event.testable
+        ]
+        turns = turns_table(fought)
+        table = events_table(tested)
+        used = [cell for each in fought for cell in (each.general, each.specialised)]
+        caveat = "; ".join(sorted({cell.title.caveat for cell in used}))
+        return Finding(
+            name=self.name,
+            question=self.question,
+            reference="arXiv 2602.00959, specialised against general models",
+            verdict=self._verdict(fought, tested),
+            metrics=_metrics(fought, tested),
+            tables={"events": table, "domains": duels_table(fought), "turns": turns},
+            figures={"specialisation": specialisation(turns, table, pair, self.strategy, caveat)} if fought else {},
+            captions={
+                "specialisation": "Accuracy of all points up to a turn, bands: 95 % intervals (unit: branch where "
+                "there are three or more, else point). Vertical line and grey band: crossover of the accuracies of new "
+                "points with its Fieller interval, where there is one. The sentence under each domain says what was "
+                "predicted for it and whether it was kept."
+            }
+            if fought
+            else {},
+            definitions=DEFINITIONS,
+            missing=tuple(missing),
+            sources=tuple(source(cell) for cell in used),
+        )
+
+    def _verdict(self, fought: list[Duel], tested: list[Event]) -> tuple[str, ...]:
+        stated = f"Predicted before the run: {self.prediction}"
+        if not fought:
+            return (
+                f"Not testable: {self.general} and {self.specialised} have no cells by {self.strategy} in one and the "
+                f"same domain. {stated}.",
+            )
+        decided = [event for event in tested if event.testable]
+        kept = sum(event.kept for event in decided)
+        head = f"{kept} of {plural(len(decided), 'testable prediction')} kept" if decided else "Not testable"
+        out = len(tested) - len(decided)
+        lines = [f"{head}{f', {out} not testable' if out and decided else ''}. {stated}, and nothing of it elsewhere."]
+        lines += [event.sentence for event in tested]
+        for each in fought:
+            recall = "recall not known (no union)"
+            if each.recall is not None and each.gap is not None:
+                general, specialised = each.recall
+                ahead = points(each.gap.difference, each.gap.interval)
+                recall = (
+                    f"recall_match {share(*specialised)} against {share(*general)}, difference {ahead} "
+                    f"(n = {plural(each.gap.interval.n, 'union cluster')}, {p_words(each.gap.p)})"
+                )
+            lines.append(
+                f"{each.domain} ({each.zone}): {self.specialised} has {recall}; accuracy {share(*each.accuracies[1])} "
+                f"against {share(*each.accuracies[0])} at the end."
+            )
+        return tuple(lines)
+
+
+def _metrics(fought: list[Duel], tested: list[Event]) -> Metrics:
+    decided = [event for event in tested if event.testable]
+    metrics: Metrics = {
+        "domains": len(fought),
+        "predictions_testable": len(decided),
+        "predictions_kept": sum(event.kept for event in decided),
+    }
+    for each in fought:
+        put(metrics, f"crossover_{each.domain}", each.crossing.turn, each.crossing.interval)
+        put(metrics, f"decline_difference_{each.domain}", each.faster.value, each.faster.interval)
+        if each.gap is not None:
+            put(metrics, f"recall_difference_{each.domain}", each.gap.difference, each.gap.interval)
+    return metrics

@@ -1,0 +1,212 @@
+"""What the study of sensitivity found, in sentences and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from src.audited import put
+from src.figures.captions import percent, plural
+from src.records import Metrics
+from src.stats.modality import UNIFORM
+from src.studies.alikeness import EDGES
+from src.studies.prompting import change
+
+TOLD = 5
+"""Reversals, encoders and the like that are told one by one."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The tables of the study.
+
+    Attributes:
+        cells, recalls: values under every setting.
+        spread, recall_spread: how far accuracy and recall_match move.
+        reversals: pairs of models that change places.
+        patience, prompts, cosines: as their modules make them.
+        seed: of the bootstrap.
+    """
+
+    cells: pl.DataFrame
+    recalls: pl.DataFrame
+    spread: pl.DataFrame
+    recall_spread: pl.DataFrame
+    reversals: pl.DataFrame
+    patience: pl.DataFrame
+    prompts: pl.DataFrame
+    cosines: pl.DataFrame
+    seed: int
+
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """As they are stored; lists become rows."""
+        bins = pl.DataFrame({"bin": range(len(EDGES) - 1), "from": EDGES[:-1], "to": EDGES[1:]})
+        histogram = [
+            bins.select(pl.lit(row["embedder"]).alias("embedder"), "from", "to", pl.Series("points", row["counts"]))
+            for row in self.cosines.iter_rows(named=True)
+        ]
+        return {
+            "cells": self.cells,
+            "accuracy_spread": self.spread,
+            "recalls": self.recalls,
+            "recall_spread": self.recall_spread,
+            "reversals": self.reversals,
+            "patience": self.patience,
+            "prompts": self.prompts,
+            "modes": self.cosines.drop("counts"),
+            "cosines": pl.concat(histogram),
+        }
+
+    @property
+    def unions(self) -> int:
+        """Unions whose models can be ordered."""
+        return self.recall_spread.select("domain", "strategy").n_unique()
+
+    @property
+    def kept(self) -> int:
+        """Unions in which no two models change places."""
+        return self.unions - self.reversals.select("domain", "strategy").n_unique()
+
+    @property
+    def kept_but_tied(self) -> int:
+        """Unions in which at most models change places that cannot be told apart anyway."""
+        return self.unions - self.reversals.filter(~pl.col("tied")).select("domain", "strategy").n_unique()
+
+
+def sentences(found: Evidence) -> list[str]:
+    """The verdict, most important first."""
+    return [_settings(found), *_reversals(found), *_modes(found), _patience(found), _prompts(found)]
+
+
+def summary(found: Evidence) -> Metrics:
+    """The verdict's numbers."""
+    metrics: Metrics = {
+        "cells": found.spread.height,
+        "unions": found.unions,
+        "order_kept": found.kept,
+        "order_kept_but_tied": found.kept_but_tied,
+    }
+    for name, table, why in (
+        ("accuracy", found.spread, "no cell has an accuracy"),
+        ("recall_match", found.recall_spread, "no union holds two models"),
+    ):
+        for measure, value in (("mean", table["half_range"].mean()), ("largest", table["half_range"].max())):
+            put(metrics, f"{name}_half_range_{measure}", float(value) if value is not None else None, why)  # type: ignore[arg-type]
+    for row in found.cosines.iter_rows(named=True):
+        for name in ("sarle", "valley_p"):
+            put(metrics, f"{name}_{row['embedder']}", row[name], row["reason"])
+    for name in ("raw", "valid"):
+        value, interval = change(found.prompts, name, found.seed)
+        put(metrics, f"{name}_change_synonyms", value, interval.reason)
+        for end, bound in (("low", interval.low), ("high", interval.high)):
+            put(metrics, f"{name}_change_synonyms_{end}", None if interval.reason else bound, interval.reason)
+    lost = found.patience.filter(pl.col("patience") < pl.col("own_patience"), pl.col("share_lost").is_not_null())
+    mean = lost["share_lost"].mean()
+    why = "no run was made with more patience than 0"
+    put(metrics, "share_lost_patience_0", float(mean) if mean is not None else None, why)  # type: ignore[arg-type]
+    return metrics
+
+
+def _settings(found: Evidence) -> str:
+    said = []
+    if found.unions:
+        spread = found.recall_spread.filter(pl.col("half_range").is_not_null())
+        most = spread.sort("half_range", "domain", "strategy", "model", descending=[True, False, False, False])
+        if most.height:
+            row = most.row(0, named=True)
+            said.append(
+                f"recall_match by ± {_points(spread['half_range'].mean())} on average (most: {row['model']} in "
+                f"{row['domain']} by {row['strategy']}, ± {_points(row['half_range'])}; n = {spread.height} models in "
+                f"unions)"
+            )
+    known = found.spread.filter(pl.col("half_range").is_not_null())
+    if known.height:
+        row = known.sort("half_range", "domain", "strategy", "model", descending=[True, False, False, False]).row(0, named=True)  # fmt: skip
+        said.append(
+            f"accuracy by ± {_points(known['half_range'].mean())} on average (most: {row['model']} by {row['strategy']} "
+            f"for {row['domain']}, ± {_points(row['half_range'])}; n = {plural(known.height, 'cell')})"
+        )
+    if not said:
+        return "No cell has an accuracy under any of the nine settings."
+    order = ""
+    if found.unions:
+        order = f" The order of the models by recall_match is kept in all nine in {found.kept} of {plural(found.unions, 'union')}"
+        tied = found.kept_but_tied - found.kept
+        order += f", and in {tied} more but for models that cannot be told apart." if tied else "."
+    return f"Over the nine settings {' and '.join(said)} move.{order}".replace("settings recall", "settings recall")
+
+
+def _reversals(found: Evidence) -> list[str]:
+    lines = []
+    for row in found.reversals.sort("p_holm", "domain", "ahead", "behind").head(TOLD).iter_rows(named=True):
+        bounds = ""
+        if row["difference_low"] is not None:
+            bounds = f" [{100 * row['difference_low']:+.1f}, {100 * row['difference_high']:+.1f}]"
+        lines.append(
+            f"{row['ahead']} and {row['behind']} change places in {row['domain']} by {row['strategy']} (the other way "
+            f"round in {row['reversed_in']} of 9 settings; own setting {100 * row['difference']:+.1f} points{bounds}, Holm's "
+            f"p = {row['p_holm']:.3f}): they {'are tied' if row['tied'] else 'are not tied, so the order hangs on the setting'}."
+        )
+    if found.reversals.height > TOLD:
+        tied = int(found.reversals["tied"].sum())
+        lines.append(f"{found.reversals.height} pairs change places in all, {tied} of them tied; see the table.")
+    return lines
+
+
+def _modes(found: Evidence) -> list[str]:
+    lines = []
+    for row in found.cosines.head(TOLD).iter_rows(named=True):
+        if row["sarle"] is None:
+            lines.append(f"Cosines of {row['embedder']}: nothing to say about their modes ({row['reason']}).")
+            continue
+        answer = {True: "have two modes", False: "do not have two modes", None: "may or may not have two modes"}
+        valley = f"deepest valley at {row['valley_at']:.2f}, p = {row['valley_p']:.3f}" if row["valley_at"] is not None else "no valley"  # fmt: skip
+        lines.append(
+            f"Cosines of {row['embedder']} {answer[row['bimodal']]}: Sarle's coefficient {row['sarle']:.3f} (two modes above "
+            f"{UNIFORM:.3f}), {valley}; n = {plural(row['n'], 'raw point')}, {row['same_text']:,} word for word repeats "
+            "left out."
+        )
+    return lines
+
+
+def _patience(found: Evidence) -> str:
+    table = found.patience
+    more = table.filter(pl.col("patience") < pl.col("own_patience"))
+    lines = []
+    known = more.filter(pl.col("share_lost").is_not_null())
+    if known.height:
+        lost, whole = int(known["valid_lost"].sum()), int((known["valid"] + known["valid_lost"]).sum())
+        lines.append(
+            f"Patience 0 would have lost {lost:,} of {whole:,} valid points ({percent(lost / whole)}) of "
+            f"{plural(known.height, 'run')} made with more"
+        )
+    less = table.filter((pl.col("patience") == 1) & (pl.col("own_patience") == 0))
+    if less.height:
+        same = less.filter(pl.col("stop_turn").is_not_null()).height
+        lines.append(
+            f"of {plural(less.height, 'run')} made with patience 0, {same} would have ended the same with patience 1; "
+            f"{less.height - same} would have gone on or cannot be told, and nobody knows what they would have found"
+        )
+    return f"{'; '.join(lines)[:1].upper()}{'; '.join(lines)[1:]}." if lines else "Nothing is known about patience."
+
+
+def _prompts(found: Evidence) -> str:
+    if not found.prompts.height:
+        return "No cell was measured with prompts in other words, so nothing is known about wording."
+    said = []
+    for name in ("raw", "valid"):
+        value, interval = change(found.prompts, name, found.seed)
+        if value is None:
+            said.append(f"{name} points: {interval.reason}")
+            continue
+        bounds = f"no interval: {interval.reason}" if interval.reason else f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]"  # fmt: skip
+        said.append(f"{100 * value:+.1f} % {name} points ({bounds})")
+    return f"Prompts in other words give {' and '.join(said)}; n = {plural(found.prompts.height, 'pair')} of cells."
+
+
+def _points(value: object) -> str:
+    """Half a range of shares as `1.7 points`."""
+    return f"{100 * float(value):.1f} points"  # type: ignore[arg-type]
