@@ -14,6 +14,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from src.figures.captions import Title
+from src.figures.drawings import Setting
 from src.records import Metrics
 
 LONGEST_NAME = 250
@@ -56,6 +57,7 @@ class Results:
         figures: file name without ending → figure.
         pages: file name → HTML.
         folder: the cell folder, whose `extract` and `process` become artifacts as they are.
+        settings: the cell under other settings, each a run below that of the cell.
     """
 
     metrics: Metrics
@@ -66,6 +68,7 @@ class Results:
     figures: Mapping[str, Figure]
     pages: Mapping[str, str]
     folder: Path
+    settings: tuple[Setting, ...] = ()
 
 
 def params(config: Mapping[str, object]) -> dict[str, str]:

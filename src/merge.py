@@ -41,6 +41,7 @@ class Union:
             `cluster` is that of the union under `own`, null where bit 0 is not set.
         nodes: schema UNION_NODES: the distinct texts.
         pairs: schema PAIRS; a and b are nodes.
+        calls: schema CALLS: what the judge was asked for it.
         metrics: as computed by :func:`src.stats.recall.union_metrics`.
     """
 
@@ -52,6 +53,7 @@ class Union:
     points: pl.DataFrame
     nodes: pl.DataFrame
     pairs: pl.DataFrame
+    calls: pl.DataFrame
     metrics: Metrics
 
     @property
@@ -96,6 +98,7 @@ def union_of(config: Mapping[str, Any], tables: Tables, metrics: Metrics) -> Uni
         points=tables["points"],
         nodes=tables["nodes"],
         pairs=tables["pairs"],
+        calls=tables["calls"],
         metrics=metrics,
     )
 

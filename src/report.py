@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import polars as pl
 from omegaconf import DictConfig
@@ -23,7 +23,7 @@ from src.figures.finding import Source
 from src.figures.report import Basis, Section, html, markdown
 from src.lab.build import ROOT, build, resolved
 from src.llm.config import STRICT
-from src.records import Filled
+from src.records import Filled, Metrics
 from src.store import StoredFinding, read_findings, read_union, union_folders
 from src.studies.known import source
 
@@ -75,13 +75,15 @@ def report(cfg: DictConfig) -> Path:
     found = find_cells(place, ROOT)
     cells = [_line(cell) for cell in found.cells]
     sections = [_section(finding) for finding in read_findings(reports)]
-    answers = answer_keys(found.cells)
+    unions = [read_union(folder) for folder in union_folders(place)]
+    judged = [tables["calls"] for cell in found.cells for tables in (cell.extracted, cell.processed)]
+    answers = answer_keys([*judged, *(tables["calls"] for _, tables, _ in unions)])
     done = {section.facts["name"] for section in sections if section.kind == "studies"}
     studies = sorted(path.stem for path in (ROOT / "conf" / "study").glob("*.yaml"))
     basis = Basis(
         cells=options.cells,
         unfinished=found.unfinished,
-        unions=_unions(place, {cell.key for cell in found.cells}),
+        unions=_unions([(config, metrics) for config, _, metrics in unions], {cell.key for cell in found.cells}),
         ledger=options.ledger.path,
         answers=len(answers),
         fingerprint=sha256("\n".join(answers).encode()).hexdigest(),
@@ -98,9 +100,8 @@ def report(cfg: DictConfig) -> Path:
     return page
 
 
-def answer_keys(cells: Sequence[MeasuredCell]) -> list[str]:
-    """Ledger keys of the distinct answers that cells used, sorted."""
-    calls = [tables["calls"] for cell in cells for tables in (cell.extracted, cell.processed)]
+def answer_keys(calls: Sequence[pl.DataFrame]) -> list[str]:
+    """Ledger keys of the distinct answers in tables of calls, sorted."""
     return sorted(set().union(*(table["key"].drop_nulls() for table in calls)))
 
 
@@ -140,11 +141,10 @@ def _sheet(path: Path) -> list[Sequence[str]]:
     return [table.columns, *table.rows()]
 
 
-def _unions(cells: Path, keys: set[str]) -> list[list[str]]:
+def _unions(unions: Sequence[tuple[Mapping[str, Any], Metrics]], keys: set[str]) -> list[list[str]]:
     """A row per union, the heading first."""
     rows = [["domain", "strategy", *UNION, *(f"{name}_reason" for name in UNION), "made of these cells"]]
-    for folder in union_folders(cells):
-        config, _, metrics = read_union(folder)
+    for config, metrics in unions:
         values = (metrics.get(name) for name in (*UNION, *(f"{name}_reason" for name in UNION)))
         current = "yes" if keys.issuperset(config["cells"].values()) else "no: run it again"
         texts = ("" if value is None else str(value) for value in values)

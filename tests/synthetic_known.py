@@ -195,6 +195,7 @@ def make_union(cells: Sequence[MeasuredCell]) -> Union:
         points=tables["points"],
         nodes=tables["nodes"],
         pairs=tables["pairs"],
+        calls=CALLS.to_frame(),
         metrics={},
     )
 

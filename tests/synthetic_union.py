@@ -101,7 +101,7 @@ def make_cell(
 
 def accuracy_metrics(atoms: pl.DataFrame, judged: pl.DataFrame) -> dict[str, float | int | str | None]:
     """The metrics of a cell that studies read."""
-    valid, n = int(judged["valid"].sum()), judged.height
+    valid, n = int(judged["valid"].sum() or 0), judged.height
     plain, leaf = wilson(valid, n), wilson_leaf(judged["valid"].to_list(), atoms["branch"].to_list())
     metrics: dict[str, float | int | str | None] = {
         "stop_reason": "max_turns", "valid": valid, "invalid": n - valid, "accuracy": valid / n if n else None,
@@ -117,4 +117,4 @@ def make_union(found: Mapping[str, np.ndarray], domain: str, strategy: str) -> U
     rows = [(name, place, fact, 1, "1/1", 1, fact) for name, facts in found.items() for place, fact in enumerate(facts)]
     points = pl.DataFrame(rows, schema=UNION_POINTS, orient="row")
     keys = {name: f"key-{name}-{domain}" for name in found}
-    return Union(domain, strategy, "rules", keys, Dedup(), points, UNION_NODES.to_frame(), PAIRS.to_frame(), {})
+    return Union(domain, strategy, "rules", keys, Dedup(), points, UNION_NODES.to_frame(), PAIRS.to_frame(), CALLS.to_frame(), {})

@@ -139,15 +139,17 @@ def test_the_criticism_comes_before_the_line_that_ends_it(prompts: str) -> None:
     assert not re.search(r"\b[A-Z]{2,}\b", lines[-1]), "nothing in capitals that looks like a label to answer with"
 
 
+@pytest.mark.parametrize(("base", "other"), [("default", "synonyms"), ("compact", "compact_synonyms")])
 @EVERY_TEMPLATE
-def test_synonyms_shares_no_line_with_default(name: str) -> None:
-    def lines(prompts: str) -> set[str]:
+def test_synonyms_share_no_line_and_no_sentence_with_their_base(name: str, base: str, other: str) -> None:
+    def sentences(prompts: str) -> set[str]:
         shown = {part for value in VALUES[name].values() for part in flat(value)}
-        kept = (line.removeprefix("- ") for line in text_of(prompt_set(prompts), name).split("\n"))
-        return {line for line in kept if line and line not in shown and f"- {line}" not in shown}
+        lines = (line.removeprefix("- ") for line in text_of(prompt_set(prompts), name).split("\n"))
+        kept = [line for line in lines if line and line not in shown and f"- {line}" not in shown]
+        return {part for line in kept for part in (line, *re.split(r"(?<=[.:]) ", line)) if part and part not in shown}
 
-    assert lines("default")
-    assert not lines("default") & lines("synonyms")
+    assert sentences(base)
+    assert not sentences(base) & sentences(other)
 
 
 @EVERY_SET

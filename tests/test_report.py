@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from conftest import CONF
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 
@@ -20,7 +21,6 @@ from src.identity import key_of
 from src.report import answer_keys, report
 from src.schemas import CALLS
 from src.store import write_finding, write_phase, write_union
-from tests.conftest import CONF
 from tests.synthetic_cell import make_cell
 
 PIXEL = bytes.fromhex(
@@ -134,7 +134,8 @@ def test_the_ledger_is_named_and_its_answers_have_one_fingerprint(
 ) -> None:
     write_cell(tmp_path / "cells", "a", ("k2", "k1", "k2"))
     write_cell(tmp_path / "cells", "b", ("k1", "k3"))
-    assert answer_keys(find_cells(tmp_path / "cells", tmp_path).cells) == ["k1", "k2", "k3"]
+    tables = [table for cell in find_cells(tmp_path / "cells", tmp_path).cells for table in (cell.extracted["calls"],)]
+    assert answer_keys(tables) == ["k1", "k2", "k3"]
     page = report(configured("ledger.path=somewhere/else.db")).read_text()
     assert "somewhere/else.db" in page
     assert "3 distinct answers" in page
@@ -144,8 +145,11 @@ def test_the_ledger_is_named_and_its_answers_have_one_fingerprint(
 def test_a_finding_made_of_other_cells_is_said_to_be(tmp_path: Path, configured: Callable[..., DictConfig]) -> None:
     key = write_cell(tmp_path / "cells", "a")
     write_study(tmp_path / "reports", "series", {"a": key, "b": "0" * 64})
+    write_study(tmp_path / "reports", "scaling", {"a": key})
     page = report(configured()).read_text()
-    assert "series rests on 1 cell of 2 that is not in" in page.split("</header>")[0]
+    head, verdicts = page.split("</header>")
+    assert f"Made of cells that are not in {tmp_path / 'cells'}: series; run it again" in head
+    assert verdicts.count('<span class="mark">1 cell not here</span>') == 2  # beside its verdict and its section
     assert "b (not among these cells)" in page
     assert f'<a href="#cell-{key[:16]}">a</a>' in page
 
@@ -184,7 +188,7 @@ def test_unfinished_cells_and_unions_are_listed(tmp_path: Path, configured: Call
     metrics = {"models": 1, "clusters": 12, "smallest_cosine": None, "smallest_cosine_reason": "no two texts"}
     for strategy, used in (("recorded", key), ("other", "0" * 64)):
         made = {"domain": "deep_learning", "strategy": strategy, "cells": {"a": used}}
-        write_union(tmp_path / "cells/union/deep_learning" / strategy, made, {}, metrics)
+        write_union(tmp_path / "cells/union/deep_learning" / strategy, made, {"calls": CALLS.to_frame()}, metrics)
     page = report(configured()).read_text()
     head, basis = page.split("</header>")[0], page.split('id="basis"')[1]
     assert "Cut short, so their counts are lower bounds: a/recorded/deep_learning" in head

@@ -137,20 +137,24 @@ def _cautions(sources: Sequence[Source], sections: Sequence[Section], basis: Bas
     lines = cautions(sources)
     if not any(section.kind == "calibration" for section in sections):
         lines.append("Not calibrated: no verdict of a judge was compared with those of people.")
-    keys = {source.cell_key for source in sources}
-    for section in sections:
-        if gone := sum(source.cell_key not in keys for source in section.sources):
-            lines.append(
-                f"{section.facts['name']} rests on {plural(gone, 'cell')} of {len(section.sources)} that "
-                f"{'is' if gone == 1 else 'are'} not in {basis.cells}: run it again, or report on the cells it was "
-                "made from."
-            )
+    gone = [section.facts["name"] for section in sections if _gone(section, sources)]
+    if gone:
+        lines.append(
+            f"Made of cells that are not in {basis.cells}: {', '.join(gone)}; run {'it' if len(gone) == 1 else 'them'} "
+            "again, or report on the cells that were used."
+        )
     if basis.unfinished:
         lines.append(
             f"Left out: {plural(len(basis.unfinished), 'folder')} of {basis.cells} without a finished cell, listed "
             "under Basis."
         )
     return lines
+
+
+def _gone(section: Section, sources: Sequence[Source]) -> int:
+    """How many of its cells are not among those of the report."""
+    keys = {source.cell_key for source in sources}
+    return sum(source.cell_key not in keys for source in section.sources)
 
 
 def _view(section: Section, cells: Sequence[CellLine]) -> dict[str, Any]:
@@ -163,7 +167,7 @@ def _view(section: Section, cells: Sequence[CellLine]) -> dict[str, Any]:
         **section.facts,
         "kind": section.kind,
         "id": re.sub(r"\W+", "-", section.place),
-        "marks": _marks(section),
+        "marks": _marks(section, [cell.source for cell in cells]),
         "definitions": section.facts["definitions"].items(),
         "pictures": [
             {
@@ -189,13 +193,14 @@ def _view(section: Section, cells: Sequence[CellLine]) -> dict[str, Any]:
     }
 
 
-def _marks(section: Section) -> list[str]:
+def _marks(section: Section, sources: Sequence[Source]) -> list[str]:
     """A few words that stand beside a verdict wherever it is shown."""
     judges = sorted({source.judge for source in section.sources} - {"llm"})
     subjects = sorted({source.subject for source in section.sources} - {"real"})
     cut = sum(source.stop_reason in CENSORED for source in section.sources)
-    missing = len(section.facts["missing"])
+    missing, gone = len(section.facts["missing"]), _gone(section, sources)
     return [
+        *([f"{plural(gone, 'cell')} not here"] if gone else []),
         *subjects,
         *(f"judge {judge}" for judge in judges),
         *([f"{plural(cut, 'cell')} cut short"] if cut else []),

@@ -33,17 +33,18 @@ def scaling(models: pl.DataFrame, strategy: str, domains: int, clusters: Sequenc
         f"n = {plural(sum(clusters), 'union cluster')} of {plural(domains, 'domain')}, "
         f"{plural(models.height, 'model')} · {caveat}",
         "Lines at marks: 95 % intervals (recall: unit union cluster; accuracy: unit branch, or point with fewer than 3 "
-        "branches).\nFilled: not separable from the best in recall, Holm over all pairs at 5 %.",
+        "branches).\nRecall, filled: not separable from the best, Holm over all pairs at 5 %.",
         panels=2,
         width=11.0,
     )
     size = models["parameters_billion"].to_numpy()
     for ax, name, colour in ((left, "recall_match", COLOURS.blue), (right, "accuracy", COLOURS.green)):
-        _marks(ax, models, size, name, colour, filled=models["tied_with_best"].to_list())
+        filled = [name == "accuracy" or tied for tied in models["tied_with_best"]]
+        _marks(ax, models, size, name, colour, filled)
         _line(ax, size, models[name])
         ax.set_xscale("log")
         ax.set_xlim(size.min() / 1.9, size.max() * 3.2)
-        ax.set_xticks(_ticks(size), [f"{tick:g}" for tick in _ticks(size)])
+        ax.set_xticks(_ticks(size), [f"{tick:.3g}" for tick in _ticks(size)])
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_xlabel("parameters, billions (logarithmic)")
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
@@ -54,8 +55,11 @@ def scaling(models: pl.DataFrame, strategy: str, domains: int, clusters: Sequenc
         label="recall_count, as published", zorder=2,
     )  # fmt: skip
     left.plot([], [], "o", color=COLOURS.blue, label="recall_match")
-    top = max(float(np.nanmax(models[name].to_numpy())) for name in ("recall_match_high", "recall_count"))
-    left.set_ylim(0, 1.18 * max(top, 0.05))
+    known = [
+        value for name in ("recall_match", "recall_match_high", "recall_count") for value in models[name].drop_nulls()
+    ]
+    left.set_ylim(0, 1.15 * max([0.05, *known]))
+    left.set_yticks([tick for tick in left.get_yticks() if tick <= max([1.0, *known])])
     left.set_title("recall", loc="left", fontsize=10)
     right.set_title("accuracy: valid of judged", loc="left", fontsize=10)
     right.set_ylim(*_framed(models))
@@ -65,14 +69,13 @@ def scaling(models: pl.DataFrame, strategy: str, domains: int, clusters: Sequenc
 
 
 def _marks(ax: Axes, models: pl.DataFrame, size: np.ndarray, name: str, colour: str, filled: Sequence[bool]) -> None:
-    rows = zip(size, models[name], models[f"{name}_low"], models[f"{name}_high"], filled, strict=True)
-    for at, value, low, high, full in rows:
-        if value is None:
-            continue
-        if low is not None and high is not None:
-            ax.plot([at, at], [low, high], color=colour, linewidth=1.5, zorder=3)
-        face = colour if full else "white"
-        ax.plot([at], [value], "o", color=colour, markerfacecolor=face, markersize=6.5, markeredgewidth=1.5, zorder=4)
+    known = models.select(
+        pl.Series("at", size), pl.Series("full", filled), value=name, low=f"{name}_low", high=f"{name}_high"
+    ).drop_nulls("value")
+    lined = known.drop_nulls()
+    ax.vlines(lined["at"], lined["low"], lined["high"], color=colour, linewidth=1.5, zorder=3)
+    faces = [colour if full else "white" for full in known["full"]]
+    ax.scatter(known["at"], known["value"], s=42, c=faces or None, edgecolors=colour, linewidths=1.5, zorder=4)
 
 
 def _line(ax: Axes, size: np.ndarray, values: pl.Series) -> None:

@@ -11,11 +11,11 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from src.figures.canvas import COLOURS, canvas
 from src.figures.captions import plural
-from src.figures.dots import dots, height, legend, shortened
+from src.figures.dots import dots, height, legend, placed, shortened
 
-WIDEST = 6
+WIDEST = 11
 """Panels in a row."""
-MEAN = "mean over domains"
+MEAN = "all domains"
 
 
 def series(models: pl.DataFrame, domains: pl.DataFrame, strategy: str, caveat: str) -> Figure:
@@ -34,15 +34,16 @@ def series(models: pl.DataFrame, domains: pl.DataFrame, strategy: str, caveat: s
         panels = panels[1:]
     across = min(len(panels), WIDEST)
     down = math.ceil(len(panels) / WIDEST)
+    wide = across <= 6
     figure, axes = canvas(
         f"Models, domain by domain · {strategy}",
         f"n = {plural(int(models['clusters'].max()), 'union cluster')}, "  # type: ignore[arg-type]
         f"{plural(models.height, 'model')}, {plural(len(names), 'domain')} · {caveat}",
         "Lines: 95 % intervals (recall: Wilson, unit union cluster; accuracy: unit branch, or point with fewer than\n"
-        "3 branches). Filled: not separable from the best in recall, Holm over all pairs of the panel at 5 %.",
+        "3 branches). Recall, filled: not separable from the best, Holm over all pairs of the panel at 5 %.",
         panels=across,
         rows=2 * down,
-        width=3.2 + 2.0 * max(across, 3),
+        width=2.3 + (2.1 if wide else 1.45) * max(across, 3),
         height=height(len(order), 2 * down),
     )
     blocks = (("recall_match", "recall_match", COLOURS.blue), ("accuracy", "accuracy", COLOURS.green))
@@ -53,26 +54,25 @@ def series(models: pl.DataFrame, domains: pl.DataFrame, strategy: str, caveat: s
             if place >= len(panels):
                 ax.set_visible(False)
                 continue
-            _panel(ax, *panels[place], order, column, colour, named=place % across == 0)
+            _panel(ax, *panels[place], order, column, colour, named=place % across == 0, wide=wide)
             ax.set_xlim(low, high)
             ax.set_xlabel(words, fontsize=9)
-    figure.subplots_adjust(left=2.0 / figure.get_size_inches()[0], wspace=0.12, hspace=0.2 + 2.2 / max(len(order), 8))
-    legend(
-        axes[min(across, len(panels)) - 1], [("not separable from the best", True), ("separated", False)],
-        colour=COLOURS.ink, loc="lower right", bbox_to_anchor=(1.02, 1.0 + 0.26 * 8 / (8 * max(len(order), 8) / 8)),
-        ncols=2, borderaxespad=0.0,
-    )  # fmt: skip
+    placed(figure, len(order), 2.0)
+    legend(axes[0], [("not separable from the best", True), ("separated", False)], at=(0.15, 0.75))
     return figure
 
 
-def _panel(ax: Axes, name: str, rows: pl.DataFrame, order: list[str], column: str, colour: str, *, named: bool) -> None:
+def _panel(
+    ax: Axes, name: str, rows: pl.DataFrame, order: list[str], column: str, colour: str, *, named: bool, wide: bool
+) -> None:
     found = {row["model"]: row for row in rows.iter_rows(named=True)}
     values = [found[model][column] for model in order]
     bounds = [(found[model][f"{column}_low"], found[model][f"{column}_high"]) for model in order]
-    dots(ax, order, values, bounds, [found[model]["tied_with_best"] for model in order], colour=colour, named=named)
-    ax.set_title(shortened(name, 26), loc="left", fontsize=10, parse_math=False)
-    ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    ax.xaxis.set_major_locator(MaxNLocator(4))
+    filled = [column == "accuracy" or found[model]["tied_with_best"] for model in order]
+    dots(ax, order, values, bounds, filled, colour=colour, named=named)
+    ax.set_title(shortened(name, 22 if wide else 16), loc="left", fontsize=9.5 if wide else 8.5, parse_math=False)
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.xaxis.set_major_locator(MaxNLocator(3))
 
 
 def _range(panels: list[tuple[str, pl.DataFrame]], column: str) -> tuple[float, float]:
@@ -80,5 +80,5 @@ def _range(panels: list[tuple[str, pl.DataFrame]], column: str) -> tuple[float, 
     ends = [value for _, rows in panels for name in (column, f"{column}_low", f"{column}_high")
             for value in rows[name].drop_nulls()]  # fmt: skip
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    room = max(0.03, 0.06 * (high - low))
-    return max(-0.02, low - room), min(1.03, high + room)
+    room = max(0.05, 0.06 * (high - low))
+    return max(-0.02, low - room), min(1.015, high + room)

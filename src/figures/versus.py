@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from src.figures.canvas import COLOURS, canvas
 from src.figures.captions import plural
-from src.figures.dots import dots, height, legend
+from src.figures.dots import dots, height, legend, placed
 
 
 def versus(compared: pl.DataFrame, best: Sequence[str], caveat: str) -> Figure:
@@ -44,6 +44,6 @@ def versus(compared: pl.DataFrame, best: Sequence[str], caveat: str) -> Figure:
     room = max(1.0, 0.06 * (max(reach) - min(reach)))
     ax.set_xlim(min(reach) - room, max(reach) + room)
     ax.set_xlabel("difference of recall_match, percentage points")
-    figure.subplots_adjust(left=0.24)
-    legend(ax, [("not separable", True), ("separated", False)], loc="lower right", bbox_to_anchor=(1.01, 1.0), ncols=2)
+    placed(figure, len(rows), 2.1)
+    legend(ax, [("not separable", True), ("separated", False)], at=(0.15, 0.75))
     return figure

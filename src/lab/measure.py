@@ -96,6 +96,7 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
                 figures=drawings.figures,
                 pages=drawings.pages,
                 folder=cell.folder,
+                settings=drawings.settings,
             )
             run.log(results)
     stop = extracted["stop"].row(0, named=True)

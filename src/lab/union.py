@@ -14,9 +14,12 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
+from src.asking import call_row, call_table
 from src.cells import MeasuredCell, choose, find_cells
 from src.dedup.evidence import Evidence
 from src.dedup.gather import gather_verdicts, questions
+from src.dedup.nodes import Nodes
+from src.dedup.pairs import Vectors
 from src.dedup.rethreshold import dedup_of
 from src.dedup.settings import Dedup
 from src.embed import EndpointModel, HashingModel, SentenceModel
@@ -154,42 +157,42 @@ def make_union(plan: UnionPlan, report: Report) -> Metrics:
     Raises:
         FrontierError: what stopped it; verdicts obtained are in the ledger.
     """
-
-    async def work(ledger: Ledger) -> tuple[pl.DataFrame, Evidence, Any, int, int | None]:
-        points, nodes = gather_points(plan.cells)
-        key = key_of(plan.config)
-        async with open_roles(ledger, seed=plan.options.seed, cell_key=key, sweep=None) as roles:
-            judge = await roles.judge(plan.judge, plan.endpoint)
-            encoded = await (await roles.encoder(plan.embedder)).encode(nodes.texts)
-            evidence, verdicts = await gather_verdicts(nodes, encoded.vectors, plan.dedup, judge, plan.rubric, report)
-        completions = [completion for verdict in verdicts for completion in verdict.completions]
-        parts = [part for each in completions for part in (each.usage.tokens_in, each.usage.tokens_out)]
-        tokens = sum(part for part in parts if part is not None) if None not in parts else None
-        return points, evidence, encoded.vectors, sum(completion.requests for completion in completions), tokens
-
     place = plan.options.ledger
+    points, nodes = gather_points(plan.cells)
     with Ledger(ROOT / place.path, place.mode, plan.options.budget) as ledger:
-        points, evidence, vectors, calls, tokens = asyncio.run(work(ledger))
+        evidence, vectors, calls = asyncio.run(_judged(plan, nodes, ledger, report))
     points, clusters, keep = linked(points, evidence, plan.dedup, 1)
     models = tuple(cell.model for cell in plan.cells)
-    tables = union_tables(points, evidence, clusters, keep, models)
-    union = union_of(plan.config, tables, {})
-    metrics = union_metrics(union.counts(), models)
-    smallest = clusters.smallest_cosine(vectors[list(keep)])
+    tables = {**union_tables(points, evidence, clusters, keep, models), "calls": calls}
+    metrics = union_metrics(union_of(plan.config, tables, {}).counts(), models)
+    tokens = calls["tokens_in"] + calls["tokens_out"]
     metrics |= {
         "largest_cluster": clusters.largest,
-        "smallest_cosine": smallest,
+        "smallest_cosine": clusters.smallest_cosine(vectors[list(keep)]),
         "chain_alarm": int(clusters.chain_alarm),
         "judge_unparsed": clusters.unparsed,
-        "calls_judge": calls,
-        "tokens_judge": tokens,
+        "calls_judge": int(calls["requests"].sum()),
+        "tokens_judge": None if tokens.null_count() else int(tokens.sum()),
     }
-    if smallest is None:
+    if metrics["smallest_cosine"] is None:
         metrics["smallest_cosine_reason"] = "no cluster holds two distinct texts"
-    if tokens is None:
+    if metrics["tokens_judge"] is None:
         metrics["tokens_judge_reason"] = "the endpoint did not say how many tokens it used"
     write_union(plan.folder, plan.config, tables, metrics)
     return metrics
+
+
+async def _judged(
+    plan: UnionPlan, nodes: Nodes, ledger: Ledger, report: Report
+) -> tuple[Evidence, Vectors, pl.DataFrame]:
+    """The evidence about the texts of a union, their vectors and the calls it took."""
+    key = key_of(plan.config)
+    async with open_roles(ledger, seed=plan.options.seed, cell_key=key, sweep=None) as roles:
+        judge = await roles.judge(plan.judge, plan.endpoint)
+        vectors = (await (await roles.encoder(plan.embedder)).encode(nodes.texts)).vectors
+        evidence, verdicts = await gather_verdicts(nodes, vectors, plan.dedup, judge, plan.rubric, report)
+    completions = [completion for verdict in verdicts for completion in verdict.completions]
+    return evidence, vectors, call_table([call_row("judge", plan.rubric.name, each) for each in completions])
 
 
 def _fits(cell: MeasuredCell, about: Mapping[str, Any], dedup: Dedup) -> None:

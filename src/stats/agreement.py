@@ -22,6 +22,7 @@ import numpy.typing as npt
 DRAWS = 2000
 METHOD = "Bayesian bootstrap of the points inside each verdict, 2,000 draws, 95 %"
 ALL_ONE = "both raters gave one label to everything, so chance alone would agree as much"
+ONE_VERDICT = "all points have one and the same verdict, so kappa is 0 whatever the other rater says"
 MEASURES = ("agreement", "kappa", "pabak", "ac1", "prevalence", "first_share", "precision", "missed")
 
 Flags = npt.NDArray[np.bool_]
@@ -92,6 +93,8 @@ def agreement(
         reason = ""
         if name == "kappa" and one.all() == one.any() and other.all() == other.any() and one[0] == other[0]:
             reason = ALL_ONE
+        elif name == "kappa" and fixed and one.all() == one.any():
+            reason = ONE_VERDICT
         elif count == 0:
             reason = f"the first rater {'accepts' if name == 'precision' else 'turns down'} none of {n} points"
         if reason:

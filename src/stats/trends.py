@@ -76,11 +76,13 @@ class Crossing:
         turn: −β_model/β_interaction; NaN when there is no crossing, and `interval.reason` says why.
         interval: Fieller's.
         slopes: how much faster the log odds of the one change per turn than those of the other.
+        lead: log odds of the one in turn 1 less those of the other, on the lines; NaN without lines.
     """
 
     turn: float
     interval: Interval
     slopes: Trend
+    lead: float
 
 
 class _Line(NamedTuple):
@@ -149,17 +151,18 @@ def crossing(one: Judged, other: Judged, last: int) -> Crossing:
     for name, side in zip(("the first model", "the second model"), sides, strict=True):
         if reason := _unfit(side, last):
             nothing = _none(n, FIELLER, f"{name}: {reason}")
-            return Crossing(math.nan, nothing.interval, nothing)
+            return Crossing(math.nan, nothing.interval, nothing, math.nan)
     here, there = (_line(side) for side in sides)
     gap, covariance = here.beta - there.beta, here.covariance + there.covariance
     freedom = sum(side.branches - 1 for side in sides)
+    lead = float(gap[0] + gap[1])
     slopes = _student(float(gap[1]), math.sqrt(covariance[1, 1]), freedom, n, FIELLER)
     turn, low, high, reason = _fieller(gap, covariance, float(t.ppf((1 + LEVEL) / 2, freedom)))
     if not reason and not 1 <= turn <= last:
         reason = f"the lines would cross in turn {turn:.1f}, outside 1 to {last}"
     if reason:
-        return Crossing(math.nan, Interval(math.nan, math.nan, n, UNIT, FIELLER, reason), slopes)
-    return Crossing(turn, Interval(low, high, n, UNIT, f"{FIELLER} of {freedom} degrees of freedom"), slopes)
+        return Crossing(math.nan, Interval(math.nan, math.nan, n, UNIT, FIELLER, reason), slopes, lead)
+    return Crossing(turn, Interval(low, high, n, UNIT, f"{FIELLER} of {freedom} degrees of freedom"), slopes, lead)
 
 
 def _unfit(points: Judged, last: int) -> str:

@@ -1,4 +1,4 @@
-"""Folders of calibrations: `<place>/<name>/sheet`, which annotators get, and `<place>/<name>/key`, which they must not."""
+"""Folders of calibrations: `sheet`, which annotators get, and `key`, which they must not."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from src.stats.compare import Pair, pairs, recall_interval, repeats
 from src.stats.compare import holm as holm_of
 from src.stats.intervals import FEWEST_BRANCHES, Interval, wilson, wilson_leaf
 from src.stats.recall import Counts
-from src.stats.trends import Crossing, Judged, Trend, crossing, decline, difference
+from src.stats.trends import Crossing, Trend, crossing, decline, difference
 from src.studies.block import accuracy_of, judged_points
 from src.studies.wording import columns, p_words, points
 
@@ -66,8 +66,7 @@ class Duel:
         accuracies: at the end of each run, general first.
         declines: of each up to T, general first.
         faster: decline of the specialised one less that of the general one.
-        lead: accuracy in turn 1 of the specialised one less that of the general one; NaN if one has no point there.
-        crossing: of their accuracies; `slopes` is the specialised one's less the general one's.
+        crossing: of their accuracies; `slopes` and `lead` are the specialised one's less the general one's.
     """
 
     zone: str
@@ -80,7 +79,6 @@ class Duel:
     accuracies: tuple[Number, Number]
     declines: tuple[Trend, Trend]
     faster: Trend
-    lead: float
     crossing: Crossing
 
 
@@ -161,7 +159,6 @@ def duel(zone: str, general: MeasuredCell, specialised: MeasuredCell, counts: Co
         (accuracy_of(general), accuracy_of(specialised)),
         declines,
         difference(declines[1], declines[0]),
-        _first(sides[1]) - _first(sides[0]),
         crossing(sides[1], sides[0], last),
     )
 
@@ -174,7 +171,7 @@ def events(fought: Sequence[Duel], predicted: Mapping[str, Sequence[str]]) -> li
         predicted: `crossover` and `collapse` → zones in which they are expected.
     """
     tests = [(each, name) for name in ("crossover", "collapse") for each in fought]
-    raw = [each.crossing.slopes.p if name == "crossover" else each.faster.p for each, name in tests]
+    raw = [each.crossing.slopes.p if name == "crossover" else _collapse_p(each) for each, name in tests]
     known = [place for place, p in enumerate(raw) if not math.isnan(p)]
     adjusted = [math.nan] * len(raw)
     for place, p in zip(known, holm_of([raw[place] for place in known]), strict=True):
@@ -277,23 +274,21 @@ def _crossover(each: Duel, p_holm: float) -> tuple[float, Interval, bool, str]:
 
 
 def _collapse(each: Duel, p_holm: float) -> tuple[float, Interval, bool, str]:
-    faster = each.faster
-    if math.isnan(faster.p):
-        return faster.value, faster.interval, False, faster.interval.reason
-    ahead = each.lead > 0
+    faster, lead = each.faster, each.crossing.lead
+    if reason := faster.interval.reason or (each.crossing.interval.reason if math.isnan(lead) else ""):
+        return faster.value, faster.interval, False, reason
+    ahead = lead > 0
     why = (
         f"declines by {points(faster.value, faster.interval, 2)} per turn faster up to turn {each.last}, "
-        f"{'ahead' if ahead else 'not ahead'} in turn 1 ({100 * each.lead:+.1f} points), "
-        f"{_tested(p_holm, faster.interval.n)}"
+        f"{'ahead' if ahead else 'not ahead'} in turn 1 ({lead:+.2f} log odds), {_tested(p_holm, faster.interval.n)}"
     )
     return faster.value, faster.interval, faster.value > 0 and p_holm < 0.05 and not ahead, why
 
 
+def _collapse_p(each: Duel) -> float:
+    """NaN unless both what must be known is known: the decline, and who was ahead."""
+    return math.nan if math.isnan(each.crossing.lead) else each.faster.p
+
+
 def _tested(p_holm: float, n: int) -> str:
     return f"{p_words(p_holm, 'Holm p')}, n = {n:,} judged points"
-
-
-def _first(points_of: Judged) -> float:
-    """Accuracy of the points of turn 1; NaN without any."""
-    first = points_of.until(1)
-    return float(first.valid.mean()) if len(first.valid) else math.nan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -28,7 +29,7 @@ def patience_table(cells: Sequence[MeasuredCell]) -> pl.DataFrame:
 
     Numbers are none, with the reason, where the run ended before anybody could know.
     """
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for cell in cells:
         turns = cell.extracted["turns"].sort("turn")
         so_far = cumulated(turns, cell.extracted["atoms"], cell.processed["atoms"])
@@ -61,5 +62,8 @@ def _stop(stale: Sequence[bool], own: int, reason: str, patience: int) -> tuple[
     if patience == own or reason == "max_turns":
         return len(stale), ""  # as it was: the limit of turns, or what cut it short
     if reason == "saturated":
-        return None, f"with patience {patience} the run would have gone on after turn {len(stale)}; nobody knows how far"
+        return (
+            None,
+            f"with patience {patience} the run would have gone on after turn {len(stale)}; nobody knows how far",
+        )
     return None, f"the run was cut short ({reason}) before that"

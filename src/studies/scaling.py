@@ -108,7 +108,7 @@ class Scaling:
                 "scaling": "Left: recall_match with 95 % intervals (unit: union cluster) and recall_count as "
                 f"published, mean over {plural(len(block.domains), 'domain')}; the line is least squares on log10 "
                 "of the parameters. Right: accuracy with 95 % intervals (unit: branch where there are three or more, "
-                "else point). Filled: not separable from the best (Holm over all pairs).",
+                "else point). Recall, filled: not separable from the best (Holm over all pairs).",
                 "differences": "Recall_match of the best model less that of every other, in percentage points, with "
                 "95 % intervals (unit: union cluster, 2,000 multinomial draws). Filled: not separable (Holm over all "
                 "pairs).",

@@ -14,8 +14,7 @@ from src.errors import ConfigError
 from src.figures.captions import plural
 from src.figures.finding import Finding
 from src.figures.sensitivity import cosines, prompts, settings
-from src.records import Metrics
-from src.studies.alikeness import EDGES, alikeness
+from src.studies.alikeness import alikeness
 from src.studies.known import Known, source
 from src.studies.patience import patience_table
 from src.studies.prompting import pair_prompts
@@ -23,20 +22,21 @@ from src.studies.settings import cells_table, recalls_table, reversals_table, sp
 from src.studies.stability import Evidence, sentences, summary
 
 DEFINITIONS = {
-    "nine settings": "strict .90, .92, .94 × fuzzy .65, .70, .75, from one pass of similarities and stored verdicts, with "
-    "the cell's own guards, candidates and linkage; unions under the same setting as their cells",
+    "nine settings": "strict .90, .92, .94 × fuzzy .65, .70, .75, from one pass of similarities and stored verdicts, "
+    "with the cell's own guards, candidates and linkage; unions under the same setting as their cells",
     "± (half range)": "half of the distance between the largest and the smallest value over the nine settings; not an "
     "interval",
     "recall_match": "share of a union's clusters that hold a valid point of the model; unit: union cluster",
     "accuracy": "valid / (valid + invalid) clusters; bounds: Wilson 95 %, by point and by branch",
-    "change places": "one model has the higher recall in some settings and the other in others; tied: Holm's p over all "
-    "pairs of the union, under its own setting, is 5 % or more",
+    "change places": "one model has the higher recall in some settings and the other in others; tied: Holm's p over "
+    "all pairs of the union, under its own setting, is 5 % or more",
     "cosine": "of a raw point to its nearest earlier novel point or earlier point of its turn; texts that are the same "
     "(cosine above 0.999999) are left out",
+    "two modes": "the deepest bin (width .02) lies further below the lower of the two peaks around it than in 95 % of "
+    "2,000 histograms drawn from the best one with a single mode, and holds less than half of that peak; points "
+    "taken as independent",
     "Sarle's coefficient": "(skewness² + 1) / (excess kurtosis + 3 (n-1)² / ((n-2)(n-3))), bias-corrected; above "
-    "5/9 = .556 (uniform) it suggests two modes, or a strong skew",
-    "valley": "how far the deepest bin (width .02) lies below the lower of the two peaks around it, against 2,000 "
-    "histograms drawn from the best one with a single mode; points taken as independent",
+    "5/9 = .556 (uniform) it suggests two modes, or a strong skew; shown beside the test, it does not decide",
     "patience": "stale turns that a run forgives: it stops after patience + 1 stale turns in a row",
     "change by wording": "total of the cells with prompts in other words / total of their bases - 1; interval: 2,000 "
     "bootstrap draws over pairs (model, strategy, domain), at least 3 pairs",
@@ -77,6 +77,7 @@ class Sensitivity:
         unions = [union for union in known.unions if (union.domain, union.strategy) in places]
         under, recalls = cells_table(cells), recalls_table(unions, sorted(models))
         pairs, unpaired = pair_prompts(cells, [cell for cell in known.variants if self._wants(cell)], self.synonyms)
+        modes, histogram = alikeness(cells, known.seed)
         found = Evidence(
             cells=under,
             recalls=recalls,
@@ -85,16 +86,17 @@ class Sensitivity:
             reversals=reversals_table(unions, recalls, known.seed),
             patience=patience_table(cells),
             prompts=pairs,
-            cosines=alikeness(cells, known.seed),
+            modes=modes,
+            cosines=histogram,
             seed=known.seed,
         )
         caveat = "; ".join(sorted({cell.title.caveat for cell in cells}))
         return Finding(
             name=self.name,
             question=self.question,
-            reference="arXiv 2602.00959, sensitivity of thresholds and prompts; Pfister et al. 2013 (Sarle's coefficient)",
+            reference="arXiv 2602.00959, sensitivity of thresholds and prompts; Pfister et al. 2013 (Sarle)",
             verdict=tuple(sentences(found)),
-            metrics=_metrics(found),
+            metrics=summary(found),
             tables=found.tables,
             figures=_figures(found, caveat),
             captions=_captions(found),
@@ -108,14 +110,11 @@ class Sensitivity:
         return all(names is None or getattr(cell, of) in names for of, names in wanted.items())
 
 
-def _metrics(found: Evidence) -> Metrics:
-    return summary(found)
-
-
 def _figures(found: Evidence, caveat: str) -> dict[str, Figure]:
-    drawn = {"settings": settings(found.cells, found.recalls, caveat)}
-    if found.cosines.height:
-        drawn["cosines"] = cosines(found.cosines, EDGES, caveat)
+    drawn = {
+        "settings": settings(found.cells, found.recalls, caveat),
+        "cosines": cosines(found.modes, found.cosines, caveat),
+    }
     if found.prompts.height:
         drawn["prompts"] = prompts(found.prompts, caveat)
     return drawn
@@ -124,15 +123,12 @@ def _figures(found: Evidence, caveat: str) -> dict[str, Figure]:
 def _captions(found: Evidence) -> dict[str, str]:
     n = plural(found.cells.select("model", "strategy", "domain").n_unique(), "cell")
     captions = {
-        "settings": f"Unique clusters against the cell's own setting, accuracy and recall_match under the nine settings; "
+        "settings": "Unique clusters against the cell's own setting, accuracy and recall_match under nine settings; "
         f"n = {n}. Line: from the smallest to the largest of nine; ticks: each of them; mark: the own setting. No "
-        "intervals: the points are the same in all nine."
+        "intervals: the points are the same in all nine.",
+        "cosines": "Cosine of each raw point to its nearest earlier one, by encoder; n in the panel. Shaded: where the "
+        "nine settings put their two thresholds. Test of modes: see the definitions.",
     }
-    if found.cosines.height:
-        captions["cosines"] = (
-            "Cosine of each raw point to its nearest earlier one, by encoder; n in the panel. Shaded: where the nine "
-            "settings put their two thresholds. Test of modes: see the definitions."
-        )
     if found.prompts.height:
         captions["prompts"] = (
             f"Raw points and accuracy with prompts in other words against the same cell without; n = "

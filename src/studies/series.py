@@ -93,7 +93,7 @@ class Series:
             captions={
                 "series": "Recall_match (top) and accuracy (bottom) of every model, mean over the domains and in each, "
                 "with 95 % intervals (recall: Wilson, unit union cluster; accuracy: unit branch where there are three "
-                "or more, else point). Filled: not separable from the best in recall (Holm over all pairs of the "
+                "or more, else point). Recall, filled: not separable from the best (Holm over all pairs of the "
                 "panel). Models in the order of their mean recall.",
                 "differences": "Recall_match of the best model less that of every other, in percentage points, mean "
                 "over domains, with 95 % intervals (unit: union cluster, 2,000 multinomial draws). Filled: not "

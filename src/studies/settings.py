@@ -98,7 +98,7 @@ def reversals_table(unions: Sequence[Union], recalls: pl.DataFrame, seed: int) -
         if len(chosen) < 2:
             continue
         settings = found.select("strict", "fuzzy").unique().sort("strict", "fuzzy").rows()
-        by_setting = np.array([found.filter(strict=s, fuzzy=f).sort("model")["recall_match"].to_numpy() for s, f in settings])  # fmt: skip
+        by_setting = found.sort("strict", "fuzzy", "model")["recall_match"].to_numpy().reshape(len(settings), -1)
         own = union.counts(chosen)
         gaps = by_setting[:, :, None] - by_setting[:, None, :]
         changing = {(i, j) for i, j in np.argwhere((gaps > 0).any(axis=0) & (gaps < 0).any(axis=0)).tolist() if i < j}

@@ -34,7 +34,7 @@ DEFINITIONS = {
     "valid ~ model × turn of first appearance, standard errors by branch, Fieller interval; only if it is bounded and "
     "lies in 1 to T. As an event: the specialised model is ahead before it and behind after it",
     "collapse": "the accuracy of the specialised model declines faster than that of the general one although it was "
-    "not ahead in turn 1",
+    "not ahead in turn 1 (on the lines of the regression)",
     "shown": "Holm's p below 5 % over both tests of all domains: for a crossover of the interaction, for a collapse of "
     "the difference of decline rates",
     "kept": "an event that was predicted is shown, or one that was not predicted is not shown; that an event is not "

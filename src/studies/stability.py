@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from src.audited import put
 from src.figures.captions import percent, plural
+from src.figures.sensitivity import mode_words
 from src.records import Metrics
 from src.stats.modality import UNIFORM
-from src.studies.alikeness import EDGES
 from src.studies.prompting import change
 
 TOLD = 5
@@ -26,7 +27,7 @@ class Evidence:
         cells, recalls: values under every setting.
         spread, recall_spread: how far accuracy and recall_match move.
         reversals: pairs of models that change places.
-        patience, prompts, cosines: as their modules make them.
+        patience, prompts, modes, cosines: as their modules make them.
         seed: of the bootstrap.
     """
 
@@ -37,17 +38,13 @@ class Evidence:
     reversals: pl.DataFrame
     patience: pl.DataFrame
     prompts: pl.DataFrame
+    modes: pl.DataFrame
     cosines: pl.DataFrame
     seed: int
 
     @property
     def tables(self) -> Mapping[str, pl.DataFrame]:
-        """As they are stored; lists become rows."""
-        bins = pl.DataFrame({"bin": range(len(EDGES) - 1), "from": EDGES[:-1], "to": EDGES[1:]})
-        histogram = [
-            bins.select(pl.lit(row["embedder"]).alias("embedder"), "from", "to", pl.Series("points", row["counts"]))
-            for row in self.cosines.iter_rows(named=True)
-        ]
+        """As they are stored."""
         return {
             "cells": self.cells,
             "accuracy_spread": self.spread,
@@ -56,8 +53,8 @@ class Evidence:
             "reversals": self.reversals,
             "patience": self.patience,
             "prompts": self.prompts,
-            "modes": self.cosines.drop("counts"),
-            "cosines": pl.concat(histogram),
+            "modes": self.modes,
+            "cosines": self.cosines,
         }
 
     @property
@@ -95,7 +92,7 @@ def summary(found: Evidence) -> Metrics:
     ):
         for measure, value in (("mean", table["half_range"].mean()), ("largest", table["half_range"].max())):
             put(metrics, f"{name}_half_range_{measure}", float(value) if value is not None else None, why)  # type: ignore[arg-type]
-    for row in found.cosines.iter_rows(named=True):
+    for row in found.modes.iter_rows(named=True):
         for name in ("sarle", "valley_p"):
             put(metrics, f"{name}_{row['embedder']}", row[name], row["reason"])
     for name in ("raw", "valid"):
@@ -114,29 +111,37 @@ def _settings(found: Evidence) -> str:
     said = []
     if found.unions:
         spread = found.recall_spread.filter(pl.col("half_range").is_not_null())
-        most = spread.sort("half_range", "domain", "strategy", "model", descending=[True, False, False, False])
-        if most.height:
-            row = most.row(0, named=True)
+        if spread.height:
+            row = _most(spread)
             said.append(
-                f"recall_match by ± {_points(spread['half_range'].mean())} on average (most: {row['model']} in "
-                f"{row['domain']} by {row['strategy']}, ± {_points(row['half_range'])}; n = {spread.height} models in "
-                f"unions)"
+                f"recall_match moves by ± {_points(spread['half_range'].mean())} on average (most: {row['model']} in "
+                f"{row['domain']} by {row['strategy']}, ± {_points(row['half_range'])}; n = {spread.height} recalls in "
+                f"{plural(found.unions, 'union')})"
             )
     known = found.spread.filter(pl.col("half_range").is_not_null())
     if known.height:
-        row = known.sort("half_range", "domain", "strategy", "model", descending=[True, False, False, False]).row(0, named=True)  # fmt: skip
+        row, n = _most(known), plural(known.height, "cell")
         said.append(
-            f"accuracy by ± {_points(known['half_range'].mean())} on average (most: {row['model']} by {row['strategy']} "
-            f"for {row['domain']}, ± {_points(row['half_range'])}; n = {plural(known.height, 'cell')})"
+            f"accuracy moves by ± {_points(known['half_range'].mean())} on average (most: {row['model']} by "
+            f"{row['strategy']} for {row['domain']}, ± {_points(row['half_range'])}; n = {n})"
         )
     if not said:
         return "No cell has an accuracy under any of the nine settings."
     order = ""
     if found.unions:
-        order = f" The order of the models by recall_match is kept in all nine in {found.kept} of {plural(found.unions, 'union')}"
+        order = (
+            f" The order of the models by recall_match is kept in all nine in {found.kept} of "
+            f"{plural(found.unions, 'union')}"
+        )
         tied = found.kept_but_tied - found.kept
         order += f", and in {tied} more but for models that cannot be told apart." if tied else "."
-    return f"Over the nine settings {' and '.join(said)} move.{order}".replace("settings recall", "settings recall")
+    return f"Over the nine settings {' and '.join(said)}.{order}"
+
+
+def _most(spread: pl.DataFrame) -> dict[str, Any]:
+    """The row that moves most; of equals the first by name."""
+    order = ["half_range", "domain", "strategy", "model"]
+    return spread.sort(order, descending=[True, False, False, False]).row(0, named=True)
 
 
 def _reversals(found: Evidence) -> list[str]:
@@ -147,8 +152,8 @@ def _reversals(found: Evidence) -> list[str]:
             bounds = f" [{100 * row['difference_low']:+.1f}, {100 * row['difference_high']:+.1f}]"
         lines.append(
             f"{row['ahead']} and {row['behind']} change places in {row['domain']} by {row['strategy']} (the other way "
-            f"round in {row['reversed_in']} of 9 settings; own setting {100 * row['difference']:+.1f} points{bounds}, Holm's "
-            f"p = {row['p_holm']:.3f}): they {'are tied' if row['tied'] else 'are not tied, so the order hangs on the setting'}."
+            f"round in {row['reversed_in']} of 9 settings; own setting {100 * row['difference']:+.1f} points{bounds}, "
+            f"Holm's p = {row['p_holm']:.3f}): they are {'tied' if row['tied'] else 'not tied, so it is the setting'}."
         )
     if found.reversals.height > TOLD:
         tied = int(found.reversals["tied"].sum())
@@ -158,16 +163,14 @@ def _reversals(found: Evidence) -> list[str]:
 
 def _modes(found: Evidence) -> list[str]:
     lines = []
-    for row in found.cosines.head(TOLD).iter_rows(named=True):
+    for row in found.modes.head(TOLD).iter_rows(named=True):
         if row["sarle"] is None:
             lines.append(f"Cosines of {row['embedder']}: nothing to say about their modes ({row['reason']}).")
             continue
-        answer = {True: "have two modes", False: "do not have two modes", None: "may or may not have two modes"}
-        valley = f"deepest valley at {row['valley_at']:.2f}, p = {row['valley_p']:.3f}" if row["valley_at"] is not None else "no valley"  # fmt: skip
         lines.append(
-            f"Cosines of {row['embedder']} {answer[row['bimodal']]}: Sarle's coefficient {row['sarle']:.3f} (two modes above "
-            f"{UNIFORM:.3f}), {valley}; n = {plural(row['n'], 'raw point')}, {row['same_text']:,} word for word repeats "
-            "left out."
+            f"Cosines of {row['embedder']} {mode_words(row)}; Sarle's coefficient {row['sarle']:.3f} (above "
+            f"{UNIFORM:.3f}: two modes or a strong skew); n = {plural(row['n'], 'raw point')}, {row['same_text']:,} "
+            "word for word repeats left out."
         )
     return lines
 
@@ -186,10 +189,10 @@ def _patience(found: Evidence) -> str:
     less = table.filter((pl.col("patience") == 1) & (pl.col("own_patience") == 0))
     if less.height:
         same = less.filter(pl.col("stop_turn").is_not_null()).height
-        lines.append(
-            f"of {plural(less.height, 'run')} made with patience 0, {same} would have ended the same with patience 1; "
-            f"{less.height - same} would have gone on or cannot be told, and nobody knows what they would have found"
-        )
+        ends = [f"{same} would have ended the same with patience 1"] if same else []
+        if same < less.height:
+            ends.append(f"of {less.height - same} nobody knows what more they would have found with patience 1")
+        lines.append(f"of {plural(less.height, 'run')} made with patience 0, {', and '.join(ends)}")
     return f"{'; '.join(lines)[:1].upper()}{'; '.join(lines)[1:]}." if lines else "Nothing is known about patience."
 
 
@@ -202,8 +205,10 @@ def _prompts(found: Evidence) -> str:
         if value is None:
             said.append(f"{name} points: {interval.reason}")
             continue
-        bounds = f"no interval: {interval.reason}" if interval.reason else f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]"  # fmt: skip
-        said.append(f"{100 * value:+.1f} % {name} points ({bounds})")
+        bounds = f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]"
+        if interval.reason:
+            bounds = f"(no interval: {interval.reason})"
+        said.append(f"{100 * value:+.1f} % {name} points {bounds}")
     return f"Prompts in other words give {' and '.join(said)}; n = {plural(found.prompts.height, 'pair')} of cells."
 
 

@@ -20,6 +20,7 @@ from src.figures.canvas import png
 from src.figures.captions import CENSORED
 from src.host import commit, sigterm_raises, this_process
 from src.records import Metrics
+from src.tracking.settings import below, delete_with_settings, log_settings
 from src.tracking.store import PROCESS, Store, end_orphans, is_finished, log, runs_with
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ class TrackedRun:
             if not runs or self.run_id != runs[0].info.run_id or not is_finished(runs[0]):
                 self._log_results(client, results)
                 client.set_terminated(self.run_id, "FINISHED")
+            elif results.settings and not below(client, self._experiment, self.run_id):
+                self._log_settings(client, results)  # an older version logged the run without them
             self._finished = True
             self._delete_others(client, runs)
 
@@ -120,12 +123,16 @@ class TrackedRun:
     def _delete_others(self, client: MlflowClient, runs: Sequence[Run]) -> None:
         for run in runs:
             if run.info.run_id != self.run_id:
-                client.delete_run(run.info.run_id)
+                delete_with_settings(client, self._experiment, run.info.run_id)
 
     def _create(self, client: MlflowClient) -> str:
+        key = {"cell_key": self._cell.cell_key}
+        return str(client.create_run(self._experiment, tags=key, run_name=self._name).info.run_id)
+
+    @property
+    def _name(self) -> str:
         title = self._cell.title
-        name, key = f"{title.model}/{title.strategy}/{title.domain}", {"cell_key": self._cell.cell_key}
-        return str(client.create_run(self._experiment, tags=key, run_name=name).info.run_id)
+        return f"{title.model}/{title.strategy}/{title.domain}"
 
     def _describe(self, client: MlflowClient) -> None:
         """Write what is known before there are results."""
@@ -168,6 +175,12 @@ class TrackedRun:
         scalars = {**numbers, **{f"spend/{name}": value for name, value in spend.items()}}
         steps = [(f"turn/{name}", value, turn) for name, value, turn in curves(results.curves)]
         log(client, self.run_id, metrics=[*((name, value, 0) for name, value in scalars.items()), *steps])
+        self._log_settings(client, results)
+
+    def _log_settings(self, client: MlflowClient, results: Results) -> None:
+        title = self._cell.title
+        whose = {"of": self._name, "judge": title.judge, "subject": title.subject}
+        log_settings(client, self._experiment, self.run_id, results.settings, whose)
 
 
 def _same(run: Run, metrics: Metrics) -> bool:

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from src.stats.agreement import ALL_ONE, MEASURES, agreement, rogan_gladen, stands_for
+from src.stats.agreement import ALL_ONE, MEASURES, ONE_VERDICT, agreement, rogan_gladen, stands_for
 
 YES = [True] * 48 + [False] * 48
 HUMAN = [True] * 47 + [False] + [True] * 9 + [False] * 39
@@ -66,6 +66,13 @@ def test_a_judge_that_accepts_everything_agrees_by_chance_only():
     found = agreement([True] * 10, [True] * 6 + [False] * 4, seed=0)
     assert found["kappa"].value == pytest.approx(0)
     assert found["kappa"].reason == ""
+
+
+def test_points_of_one_verdict_alone_have_no_kappa():
+    found = agreement([True] * 10, [True] * 6 + [False] * 4, drawn_by=[True] * 10, seed=0)
+    assert math.isnan(found["kappa"].value)
+    assert found["kappa"].reason == ONE_VERDICT
+    assert found["agreement"].value == found["precision"].value == 0.6
 
 
 def test_nothing_rated_is_said():

@@ -7,6 +7,7 @@ Agents propose knowledge atoms until nothing new comes; near duplicates are merg
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -20,6 +21,7 @@ from src.probes.boundary.extract import Extraction
 from src.probes.boundary.metrics import summarise
 from src.probes.boundary.plan import plan
 from src.probes.boundary.process import process
+from src.probes.boundary.settings import settings
 from src.prompts import PromptSet
 from src.records import Domain, Limits, Metrics, Planned, Rubric, Tables
 from src.saturation import Saturation
@@ -64,5 +66,6 @@ class Boundary:
         return summarise(extracted, processed)
 
     def draw(self, extracted: Tables, processed: Tables, metrics: Metrics, title: Title) -> Drawings:
-        """Figures, pages and curves of the cell."""
-        return draw(extracted, processed, metrics, title, limits=self.saturation, dedup=self.dedup)
+        """Figures, pages and curves of the cell, and its numbers under the nine settings of the sweep."""
+        drawn = draw(extracted, processed, metrics, title, limits=self.saturation, dedup=self.dedup)
+        return replace(drawn, settings=settings(extracted, processed, self.dedup))

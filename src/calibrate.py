@@ -1,0 +1,53 @@
+"""Check a judge: a blind sample out, agreement in: `python -m src.calibrate export|score [what=…] [labels=[…]]`."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from omegaconf import DictConfig
+
+from src.command import command
+from src.console import progress, show_finding, show_text
+from src.figures.captions import plural
+from src.lab.calibration import export, read_options, score
+
+
+def run(cfg: DictConfig) -> None:
+    """Export a sample or score what came back, and show it.
+
+    Raises:
+        FrontierError: what stopped it.
+    """
+    options, second = read_options(cfg)
+    if options.verb == "score":
+        with progress() as report:
+            finding, folder, logged = score(options, second, report)
+        show_finding(finding, folder)
+        show_text(f"logged on {plural(logged, 'run')} of {plural(len(finding.sources), 'calibrated cell')} in MLflow")
+        return
+    sample, folder = export(options)
+    unit, strata = sample.question.unit, sample.strata
+    used = int((strata["sampled"] > 0).sum())
+    show_text(
+        f"{plural(sample.units.height, unit)} of {strata['population'].sum():,} that the judge {sample.judge} judged "
+        f"in {plural(strata['cell_key'].n_unique(), 'cell')}, from {used} of {strata.height} strata (verdict × cell)"
+    )
+    if used < strata.height:
+        show_text("a larger n= reaches the other strata; until then those of the same verdict stand for them")
+    if sample.units.height < sample.asked:
+        show_text(f"n={sample.asked} was asked for; these are all there are")
+    show_text(f"for annotators, one copy each: {folder / 'sheet' / 'sheet.html'} or sheet.csv")
+    show_text(f"not for annotators, needed for the score: {folder / 'key'}")
+    show_text(f"when labels come back: python -m src.calibrate score name={options.name} labels=[FILE,…]")
+
+
+def main() -> int:
+    """Run the command; returns its exit code."""
+    # `judge2` takes the options of the group `judge`, which Hydra calls judge@judge2.
+    sys.argv[1:] = [re.sub(r"^judge2=", "judge@judge2=", argument) for argument in sys.argv[1:]]
+    return command(run, "calibrate", verbs=("export", "score"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+import numpy as np
+import polars as pl
+import pytest
+
+from src.errors import ConfigError
+from src.figures.canvas import png, svg
+from src.studies.scaling import Scaling
+from tests.synthetic_union import Planted, make_known
+
+DOMAINS = ("deep_learning", "ml_systems")
+LLAMAS = {
+    "llama8b": Planted(0.4, 1.5, parameters=8.03),
+    "llama70b": Planted(0.75, 2.1, parameters=70.6),
+    "llama405b": Planted(0.8, 2.1, parameters=405.9),
+}
+
+
+def scaling(models=None, domains=None):
+    return Scaling("scaling", "Do larger models know more?", "taxonomy_l5w5", models, domains)
+
+
+def test_a_planted_rise_that_flattens_is_found() -> None:
+    finding = scaling().run(make_known(LLAMAS, DOMAINS, facts=400))
+    head, best, returns, accuracy = finding.verdict
+    assert head.startswith("Among these models, the larger ones know more: recall_match +")
+    assert "not separable from it" in best or "2 of 2 others are separated" in best
+    assert returns.startswith("Returns are diminishing")
+    assert "llama8b to llama70b +" in returns
+    assert accuracy.startswith("Accuracy changes by +")
+    assert finding.missing == ()
+    assert len(finding.sources) == 6
+    models = finding.tables["models"]
+    assert models["model"].to_list() == ["llama8b", "llama70b", "llama405b"]
+    assert finding.metrics["recall_match_llama8b"] == models["recall_match"][0]
+    steps = finding.tables["steps"]
+    assert steps["to"].to_list() == ["llama70b", "llama405b"]
+    assert (steps["gain_per_decade_low"] < steps["gain_per_decade"]).all()
+    pair = finding.tables["pairs"].filter(model="llama405b", other="llama8b").row(0, named=True)
+    low = models.filter(model="llama8b")["recall_match"][0]
+    assert pair["difference"] == pytest.approx(models.filter(model="llama405b")["recall_match"][0] - low)
+
+
+def test_without_an_effect_the_study_stays_quiet() -> None:
+    equal = {name: Planted(0.5, parameters=size) for name, size in (("a", 1.0), ("b", 10.0), ("c", 100.0))}
+    rises = bends = apart = 0
+    for seed in range(30):
+        finding = scaling().run(make_known(equal, facts=150, seed=seed))
+        rises += "cannot be said" not in finding.verdict[0]
+        bends += "not told from constant" not in finding.verdict[2]
+        apart += finding.metrics["tied_with_best"] < 3
+    assert rises <= 5
+    assert bends <= 5
+    assert apart <= 5
+
+
+def test_one_model_alone_says_what_is_missing() -> None:
+    finding = scaling().run(make_known({"smollm2_135m": Planted(parameters=0.135)}, DOMAINS))
+    assert finding.verdict[0].startswith("smollm2_135m is the only model")
+    assert any("another size" in clause for clause in finding.missing)
+    assert finding.metrics["recall_slope_per_decade"] is None
+    assert "two sizes" in finding.metrics["recall_slope_per_decade_reason"]
+    assert finding.metrics["recall_match_smollm2_135m_low"] is None
+    assert "definition" in finding.metrics["recall_match_smollm2_135m_low_reason"]
+    assert set(finding.figures) == {"scaling"}
+
+
+def test_two_sizes_have_a_slope_and_no_curvature_and_one_size_has_neither() -> None:
+    two = scaling(("llama8b", "llama70b")).run(make_known(LLAMAS))
+    assert two.metrics["recall_slope_per_decade"] > 0
+    assert "three sizes" in two.metrics["recall_curvature_per_decade_reason"]
+    assert any("third size" in clause for clause in two.missing)
+    twins = {"a": Planted(0.3, parameters=7.0), "b": Planted(0.6, parameters=7.0)}
+    one = scaling().run(make_known(twins))
+    assert one.verdict[0].startswith("All models are of one size, so there is no slope")
+    assert one.tables["steps"].is_empty()
+
+
+def test_models_of_unknown_size_are_named_and_left_out() -> None:
+    known = make_known({**LLAMAS, "gpt": Planted(0.9)})
+    finding = scaling(("gpt", "llama8b", "llama70b")).run(known)
+    assert "gpt is left out: its parameters are not known" in finding.missing
+    assert finding.tables["models"]["model"].to_list() == ["llama8b", "llama70b"]
+    with pytest.raises(ConfigError, match=r"parameters of gpt are not known; write them into conf/model"):
+        scaling(("gpt",)).run(known)
+
+
+def test_every_none_in_the_metrics_has_its_reason() -> None:
+    for models in (LLAMAS, {"one": Planted(parameters=1.0)}, {"none": Planted(0.0, parameters=2.0), **LLAMAS}):
+        metrics = scaling().run(make_known(models)).metrics
+        lacking = {name for name, value in metrics.items() if value is None}
+        assert all(metrics[f"{name}_reason"] for name in lacking)
+        assert not any(isinstance(value, float) and np.isnan(value) for value in metrics.values())
+
+
+def test_a_model_without_points_has_no_accuracy_and_a_recall_of_nothing() -> None:
+    finding = scaling().run(make_known({"mute": Planted(0.0, parameters=2.0), **LLAMAS}))
+    row = finding.tables["models"].filter(model="mute").row(0, named=True)
+    assert (row["recall_match"], row["accuracy"]) == (0.0, None)
+    assert "no point was judged" in row["accuracy_reason"]
+    assert len(finding.verdict) == 3  # no sentence on accuracy: one model has none
+    assert png(finding.figures["scaling"])
+
+
+def test_the_same_input_in_any_order_gives_the_same_bytes() -> None:
+    known = make_known(LLAMAS, DOMAINS)
+    shuffled = type(known)(known.cells[::-1], (), known.unions[::-1], dict(reversed(known.parameters.items())), 0)
+    one, other = scaling().run(known), scaling().run(shuffled)
+    assert (one.verdict, one.metrics) == (other.verdict, other.metrics)
+    assert all(one.tables[name].write_csv() == other.tables[name].write_csv() for name in one.tables)
+    for name, figure in one.figures.items():
+        assert png(figure) == png(other.figures[name])
+        assert svg(figure) == svg(other.figures[name])
+
+
+def test_fifty_models_stay_readable() -> None:
+    many = {f"model_{k:02d}": Planted(0.2 + k / 100, parameters=0.1 * 1.2**k) for k in range(50)}
+    finding = scaling().run(make_known(many, facts=200))
+    assert finding.tables["pairs"].height == 1225
+    assert max(len(line) for line in finding.verdict) < 600
+    assert finding.tables["pairs"]["p_holm"].null_count() == 0
+    assert isinstance(finding.tables["models"], pl.DataFrame)
+    width, height = finding.figures["differences"].get_size_inches()
+    assert width * height < 250
