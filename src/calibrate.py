@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 
 from omegaconf import DictConfig
 
@@ -42,10 +43,14 @@ def run(cfg: DictConfig) -> None:
     show_text(f"when labels come back: python -m src.calibrate score name={options.name} labels=[FILE,…]")
 
 
+def in_group(arguments: Sequence[str]) -> list[str]:
+    """Arguments as Hydra wants them: `judge2` takes the options of the group `judge`, which it calls judge@judge2."""
+    return [re.sub(r"^judge2=", "judge@judge2=", argument) for argument in arguments]
+
+
 def main() -> int:
     """Run the command; returns its exit code."""
-    # `judge2` takes the options of the group `judge`, which Hydra calls judge@judge2.
-    sys.argv[1:] = [re.sub(r"^judge2=", "judge@judge2=", argument) for argument in sys.argv[1:]]
+    sys.argv[1:] = in_group(sys.argv[1:])
     return command(run, "calibrate", verbs=("export", "score"))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from src.errors import ConfigError, DataMissing
 from src.figures.captions import Title, title_of
+from src.figures.finding import Source
 from src.identity import key_of
 from src.records import Metrics, Tables
 from src.store import cell_folders, read_metrics, read_phase
@@ -138,6 +139,13 @@ def _one_each(cells: Sequence[MeasuredCell]) -> tuple[MeasuredCell, ...]:
                 f"they differ in {names}: say which one counts, as where='{{seed: 0}}', or remove one"
             )
     return tuple(kept.values())
+
+
+def source(cell: MeasuredCell) -> Source:
+    """A cell as a finding names it."""
+    title = cell.title
+    stop = str(cell.metrics.get("stop_reason"))
+    return Source(title.model, title.strategy, title.domain, title.judge, title.subject, stop, cell.key, cell.folder)
 
 
 def _values(value: Any) -> Sequence[Any]:

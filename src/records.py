@@ -14,6 +14,9 @@ import polars as pl
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
+STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
+"""How classes of configuration are checked. Messages keep inputs out: the value of a mistaken field may be a key."""
+
 Filled = Annotated[str, Field(min_length=1, pattern=r"\S")]
 """Text that says something."""
 

@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 from pydantic import Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
-from src.cells import MeasuredCell, find_cells
+from src.cells import MeasuredCell, find_cells, source
 from src.command import command
 from src.console import show_text
 from src.errors import ConfigError, DataMissing
@@ -22,10 +22,8 @@ from src.figures.cell_lines import CellLine
 from src.figures.finding import Source
 from src.figures.report import Basis, Section, html, markdown
 from src.lab.build import ROOT, build, resolved
-from src.llm.config import STRICT
-from src.records import Filled, Metrics
+from src.records import STRICT, Filled, Metrics
 from src.store import StoredFinding, read_findings, read_union, union_folders
-from src.studies.known import source
 
 FACTS = ("name", "question", "reference", "verdict", "cautions", "captions", "definitions", "missing", "sources")
 SETTINGS = {

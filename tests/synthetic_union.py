@@ -117,4 +117,6 @@ def make_union(found: Mapping[str, np.ndarray], domain: str, strategy: str) -> U
     rows = [(name, place, fact, 1, "1/1", 1, fact) for name, facts in found.items() for place, fact in enumerate(facts)]
     points = pl.DataFrame(rows, schema=UNION_POINTS, orient="row")
     keys = {name: f"key-{name}-{domain}" for name in found}
-    return Union(domain, strategy, "rules", keys, Dedup(), points, UNION_NODES.to_frame(), PAIRS.to_frame(), CALLS.to_frame(), {})
+    return Union(
+        domain, strategy, "rules", keys, Dedup(), points, UNION_NODES.to_frame(), PAIRS.to_frame(), CALLS.to_frame(), {}
+    )

@@ -37,7 +37,7 @@ def test_every_study_answers_on_two_models_with_the_same_bytes_twice(
     merged(tmp_path)
     options = {
         "pareto": ("study.strategies=[recorded]", "study.baseline=recorded"),
-        "scaling": ("study.strategy=recorded", "study.models=[a,b]"),
+        "scaling": ("study.strategy=recorded", "study.parameters={a: 1, b: 7.5}"),
         "specialisation": (
             "study.strategy=recorded",
             *("study.general=a", "study.specialised=b", "study.inside=[deep_learning]", "study.outside=[ml_systems]"),

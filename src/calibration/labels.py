@@ -91,7 +91,7 @@ def _rows(path: Path, content: bytes) -> list[tuple[str, dict[str, str]]]:
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not in UTF-8: save it as “CSV UTF-8” and give it again") from None
     delimiter = max(",;\t", key=text.partition("\n")[0].count)  # spreadsheets of many countries write semicolons
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows = []
     try:
         names = [name.strip().lower() for name in next(reader, [])]

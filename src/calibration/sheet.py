@@ -43,7 +43,7 @@ def sheet_csv(items: pl.DataFrame, question: Question) -> str:
     Begins with a byte order mark, without which spreadsheets misread what is not ASCII.
     """
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out, lineterminator="\r\n")  # as RFC 4180 has it; a lone \r is quoted only then
     writer.writerow(("item", "domain", *question.texts, "label", "comment"))
     for item, query, *texts in items.iter_rows():
         writer.writerow((item, *map(neutralised, (query, *texts[: len(question.texts)])), "", ""))

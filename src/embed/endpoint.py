@@ -15,10 +15,10 @@ from src.errors import EmbeddingError
 from src.ledger import Ledger, Payer, Unanswered
 from src.llm.answers import read_object, read_usage
 from src.llm.client import BYTES_PER_TOKEN
-from src.llm.config import STRICT, Endpoint, Price
+from src.llm.config import Endpoint, Price
 from src.llm.connection import Connection
 from src.llm.tries import Failed
-from src.records import Encoded, Usage
+from src.records import STRICT, Encoded, Usage
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -13,8 +13,7 @@ from pydantic.dataclasses import dataclass
 
 from src.embed.stored import encode, identity, unit
 from src.ledger import Ledger, Payer
-from src.llm.config import STRICT
-from src.records import Encoded
+from src.records import STRICT, Encoded
 
 BATCH = 256
 

@@ -51,6 +51,7 @@ def agreement_figure(table: pl.DataFrame, unit: str, accepted: str, right: str, 
     values = [rows[side][name] for side, name, _ in MEASURES]
     filled = [side == "as drawn" for side, *_ in MEASURES]
     dots(left, [words for *_, words in MEASURES], values, bounds, filled, colour=COLOURS.blue)
+    left.set_ylim(max(drawn.height, len(MEASURES)) - 0.4, -0.6)  # beside many models its rows stay together
     _parts(middle, drawn, "precision", COLOURS.green)
     _parts(last, drawn, "missed", COLOURS.orange, named=False)
     left.set_xlim(min([-0.03, *(low - 0.05 for low, _ in bounds if low is not None)]), 1.03)

@@ -41,8 +41,9 @@ def canvas(
         subtitle: n and what must be known before the numbers; one line.
         caption: what marks and intervals are; at most two lines.
         panels: axes in a row.
-        width, height: inches.
+        width: inches.
         rows: rows of axes, returned row by row.
+        height: inches.
     """
     figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)

@@ -7,7 +7,7 @@ import math
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from src.figures.canvas import COLOURS, canvas
 from src.figures.captions import plural
@@ -71,7 +71,7 @@ def _panel(
     filled = [column == "accuracy" or found[model]["tied_with_best"] for model in order]
     dots(ax, order, values, bounds, filled, colour=colour, named=named)
     ax.set_title(shortened(name, 22 if wide else 16), loc="left", fontsize=9.5 if wide else 8.5, parse_math=False)
-    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.3g}%"))
     ax.xaxis.set_major_locator(MaxNLocator(3))
 
 

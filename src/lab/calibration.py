@@ -28,8 +28,7 @@ from src.lab.config import LedgerPlace, build_judge, name_of
 from src.lab.publish import publish
 from src.lab.roles import check_prices, open_roles
 from src.ledger import Budgets, Ledger
-from src.llm.config import STRICT
-from src.records import Filled
+from src.records import STRICT, Filled
 from src.store.calibrations import calibration_folder, read_calibration, write_calibration
 from src.studies.calibration import Second, calibrate
 from src.text.formulas import STARTS

@@ -22,11 +22,11 @@ from src.interfaces import Probe
 from src.judge import RulesJudge
 from src.lab.build import ROOT, build, resolved, without
 from src.ledger import Budgets, Mode
-from src.llm.config import STRICT, Endpoint, Model
+from src.llm.config import Endpoint, Model
 from src.llm.local import Embedded
 from src.llm.recorded import Recorded
 from src.recordings import read_recording, turns_of
-from src.records import Filled, Metrics, Tables
+from src.records import STRICT, Filled, Metrics, Tables
 from src.store import run_folder, slug, slug_of
 
 LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder", "recorded"}

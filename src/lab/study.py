@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import yaml
 from omegaconf import DictConfig
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
 from src.cells import choose, find_cells
@@ -17,11 +17,11 @@ from src.figures.finding import Finding
 from src.lab.build import ROOT, build, resolved
 from src.lab.publish import publish
 from src.merge import find_unions
-from src.records import Filled
+from src.records import STRICT, Filled
 from src.studies.known import Known, Study
 
 
-@config_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+@config_dataclass(frozen=True, config=STRICT)
 class StudyOptions:
     """The root of `conf/analyze.yaml`, but for the study."""
 

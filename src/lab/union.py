@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import polars as pl
 from omegaconf import DictConfig, OmegaConf
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
 from src.asking import call_row, call_table
@@ -34,12 +34,12 @@ from src.ledger import Budgets, Ledger
 from src.llm.config import Endpoint, Model
 from src.llm.local import Embedded
 from src.merge import gather_points, linked, union_of, union_tables
-from src.records import Filled, Metrics, Rubric
+from src.records import STRICT, Filled, Metrics, Rubric
 from src.stats.recall import union_metrics
 from src.store import union_folder, write_union
 
 
-@config_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+@config_dataclass(frozen=True, config=STRICT)
 class UnionOptions:
     """The root of `conf/union.yaml`, but for the parts that have classes of their own."""
 

@@ -11,15 +11,13 @@ from datetime import date
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue
 from pydantic.dataclasses import dataclass
 
 from src.errors import ConfigError
 from src.identity import origin
-from src.records import Usage
+from src.records import STRICT, Usage
 
-# Inputs are kept out of messages: the value of a mistaken field may be a key.
-STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
 OURS = frozenset({"model", "messages", "prompt", "input", "stream", "n", "temperature", "top_p", "seed"}) | frozenset(
     {"max_tokens", "max_completion_tokens"}
 )

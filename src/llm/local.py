@@ -15,8 +15,9 @@ from pydantic import Field, JsonValue
 from pydantic.dataclasses import dataclass
 
 from src.errors import DataMissing
-from src.llm.config import STRICT, Address
+from src.llm.config import Address
 from src.llm.weights import check_revision
+from src.records import STRICT
 
 SERVER = Path(__file__).with_name("llamacpp.py")
 

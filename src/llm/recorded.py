@@ -8,8 +8,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from src.errors import ConfigError
-from src.llm.config import STRICT
-from src.records import Completion, Prompt
+from src.records import STRICT, Completion, Prompt
 
 
 @dataclass(frozen=True, config=STRICT)

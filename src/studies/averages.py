@@ -98,7 +98,8 @@ def curves_table(followed: Sequence[Run], averaged: pl.DataFrame) -> pl.DataFram
                 schema=CURVES,
             )
         )
-    return pl.concat(parts)
+    # A curve is for drawing; its runs are in full in the table of turns.
+    return pl.concat(parts).with_columns(pl.col("tokens").round(1), pl.col("yield_mean", "yield_sd").round(6))
 
 
 def _averaged(

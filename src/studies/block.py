@@ -13,6 +13,7 @@ import polars as pl
 
 from src.cells import MeasuredCell
 from src.errors import ConfigError
+from src.merge import Union
 from src.stats.compare import averaged
 from src.stats.intervals import Interval, wilson
 from src.stats.recall import Counts
@@ -32,6 +33,7 @@ class Block:
         cells: (model, domain) → its cell, for every pair.
         unions: domain → points of each model in each cluster, shape (clusters, models).
         missing: what was asked for and is not there or had to be left out, one clause each.
+        caveat: what must be known before the numbers, in a few words.
     """
 
     strategy: str
@@ -40,16 +42,12 @@ class Block:
     cells: Mapping[tuple[str, str], MeasuredCell]
     unions: Mapping[str, Counts]
     missing: tuple[str, ...]
+    caveat: str
 
     @property
     def counts(self) -> list[Counts]:
         """The unions in the order of the domains."""
         return [self.unions[domain] for domain in self.domains]
-
-    @property
-    def caveat(self) -> str:
-        """What must be known of the cells before their numbers, in a few words."""
-        return "; ".join(sorted({cell.title.caveat for cell in self.cells.values()}))
 
     def accuracy(self, model: str) -> tuple[float, Interval]:
         """Accuracy of a model, mean over the domains, with its interval."""
@@ -119,7 +117,10 @@ def find_block(
         raise ConfigError(f"study {study} has nothing to compare by {strategy}: {why}; models that have cells: {found}")
     missing += [f"left out, so that every model meets every domain: {clause}" for clause in dropped]
     pairs = {(model, domain): cells[model, domain] for model in kept for domain in sorted(unions)}
-    return Block(strategy, kept, tuple(sorted(unions)), pairs, unions, tuple(missing))
+    merged = [union for union in known.unions if union.strategy == strategy and union.domain in unions]
+    return Block(
+        strategy, kept, tuple(sorted(unions)), pairs, unions, tuple(missing), caveat_of(list(pairs.values()), merged)
+    )
 
 
 def absent(
@@ -133,6 +134,13 @@ def absent(
         elif lacks := [domain for domain in domains if (model, domain) not in cells]:
             clauses.append(f"no cell of {model} by {strategy} for {', '.join(lacks)}")
     return clauses
+
+
+def caveat_of(cells: Sequence[MeasuredCell], unions: Sequence[Union]) -> str:
+    """What must be known before numbers from these cells and unions: simulated or not, and who judged."""
+    said = sorted({cell.title.caveat for cell in cells})
+    others = sorted({union.judge for union in unions} - {cell.title.judge for cell in cells})
+    return "; ".join([*said, *(f"points of different models merged by judge {judge}" for judge in others)])
 
 
 def accuracy_of(cell: MeasuredCell) -> tuple[float, Interval]:

@@ -47,8 +47,8 @@ def judged(other: str, whole: Compared, question: Question) -> list[str]:
         f"{plural(whole.size, f'judged {question.unit}')} {accepted}; corrected by {other}: "
         f"{share(weighted['prevalence'])}.",
         f"Of what the judge calls {accepted}, {share(drawn['precision'])} is {accepted} for {other} (precision, n = "
-        f"{drawn['precision'].n}; weighted {share(weighted['precision'])}); of what it turns down, "
-        f"{share(drawn['missed'])} (missed, n = {drawn['missed'].n}; weighted {share(weighted['missed'])}).",
+        f"{drawn['precision'].n:,}; weighted {share(weighted['precision'])}); of what it turns down, "
+        f"{share(drawn['missed'])} (missed, n = {drawn['missed'].n:,}; weighted {share(weighted['missed'])}).",
     ]
     if 0 < whole.uncovered < 1:
         sentences.append(

@@ -9,13 +9,13 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from src.audited import put
-from src.cells import MeasuredCell
+from src.cells import MeasuredCell, source
 from src.errors import ConfigError
 from src.figures.captions import percent, plural
 from src.figures.filtering import stages
 from src.figures.finding import Finding
 from src.records import Metrics
-from src.studies.known import Known, source
+from src.studies.known import Known
 from src.studies.losses import ANSWERS, POINTS, Losses, lost, pooled, shares, shares_by
 
 DEFINITIONS = {
@@ -128,10 +128,13 @@ def _points(by_cell: dict[tuple[str, ...], Losses]) -> pl.DataFrame:
 
 
 def _verdict(whole: pl.DataFrame, of_models: pl.DataFrame, cells: Sequence[MeasuredCell]) -> list[str]:
+    n = plural(len(cells), "cell")
+    if not whole.filter(stage="dedup_rate")["n"][0]:
+        return [f"Over {n} there is no raw point, so there is nothing to filter."]
     merged, rejected, left = (_told(whole, stage) for stage in ("dedup_rate", "audit_rejection", "valid_of_raw"))
     lines = [
-        f"Over {plural(len(cells), 'cell')} {merged} raw points were merged and {rejected} judged clusters rejected; "
-        f"valid clusters are {left} raw points (95 % intervals, unit {_unit(whole)})."
+        f"Over {n} {merged} raw points were merged and {rejected} judged clusters rejected; valid clusters are {left} "
+        f"raw points (95 % intervals, unit {_unit(whole)})."
     ]
     if of_models["model"].n_unique() > 1:
         for stage, words in (("dedup_rate", "merged"), ("audit_rejection", "rejected")):

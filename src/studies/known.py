@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from src.cells import MeasuredCell
-from src.figures.finding import Finding, Source
+from src.figures.finding import Finding
 from src.merge import Union
 
 
@@ -52,10 +52,3 @@ class Study(Protocol):
             ConfigError: nothing of what it needs is there.
         """
         ...
-
-
-def source(cell: MeasuredCell) -> Source:
-    """A cell as a finding names it."""
-    title = cell.title
-    stop = str(cell.metrics.get("stop_reason"))
-    return Source(title.model, title.strategy, title.domain, title.judge, title.subject, stop, cell.key, cell.folder)

@@ -64,7 +64,8 @@ def change(table: pl.DataFrame, name: str, seed: int) -> tuple[float | None, Int
     base, other = (table[column].to_numpy().astype(float) for column in (name, f"{name}_synonyms"))
     n = len(base)
     if not n or not base.sum():
-        return None, Interval(np.nan, np.nan, n, "pair of cells", METHOD, f"the base has no {name} points")
+        reason = f"the bases have no {name} points" if n else "no cell was measured with prompts in other words"
+        return None, Interval(np.nan, np.nan, n, "pair of cells", METHOD, reason)
     whole = float(other.sum() / base.sum() - 1)
     if n < FEWEST_PAIRS:
         reason = f"{n} pair{'s' if n > 1 else ''} of cells: their spread needs at least {FEWEST_PAIRS}"

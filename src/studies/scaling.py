@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 import polars as pl
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from src.cells import source
 from src.errors import ConfigError
 from src.figures.captions import plural
 from src.figures.finding import Finding
@@ -21,7 +23,7 @@ from src.records import Metrics
 from src.stats.compare import Pair, Repeats, Vector, combined, pairs, repeats, tied
 from src.stats.intervals import Interval
 from src.studies.block import Block, by_strategy, find_block
-from src.studies.known import Known, source
+from src.studies.known import Known
 from src.studies.pairing import PAIRED, domains_table, models_table, pairs_table, recalls
 from src.studies.wording import columns, listed, points, put, share
 
@@ -46,6 +48,7 @@ class Scaling:
         strategy: by which all models were asked.
         models: None: every model found whose parameters are known.
         domains: None: every domain found.
+        parameters: billions by model, for those whose option does not say.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Scaling:
     strategy: str
     models: tuple[str, ...] | None
     domains: tuple[str, ...] | None
+    parameters: Mapping[str, Annotated[float, Field(gt=0)]] | None = None
 
     def run(self, known: Known) -> Finding:
         """Compare what there is.
@@ -62,15 +66,16 @@ class Scaling:
         """
         cells = by_strategy(known, self.strategy, self.name)
         wanted = self.models or tuple(sorted({cell.model for cell in cells}))
-        sized = [model for model in wanted if model in known.parameters]
+        parameters = {**known.parameters, **(self.parameters or {})}
+        sized = [model for model in wanted if model in parameters]
         if not sized:
             raise ConfigError(
-                f"study {self.name}: the parameters of {listed(wanted)} are not known; "
-                "write them into conf/model/<name>.yaml as model.parameters, in billions"
+                f"study {self.name}: the parameters of {listed(wanted)} are not known; give them in billions, as "
+                f"study.parameters='{{{wanted[0]}: 7}}', or write model.parameters into conf/model/<name>.yaml"
             )
         block = find_block(known, self.strategy, sized, self.domains, self.name)
         unsized = [f"{model} is left out: its parameters are not known" for model in wanted if model not in sized]
-        size = np.array([math.log10(known.parameters[model]) for model in block.models])
+        size = np.array([math.log10(parameters[model]) for model in block.models])
         drawn = repeats(block.counts, known.seed)
         compared = pairs(drawn)
         by_domain = [pairs(drawn.of_domain(place)) for place in range(len(block.domains))]

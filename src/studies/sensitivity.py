@@ -9,13 +9,13 @@ from matplotlib.figure import Figure
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from src.cells import MeasuredCell
+from src.cells import MeasuredCell, source
 from src.errors import ConfigError
 from src.figures.captions import plural
 from src.figures.finding import Finding
 from src.figures.sensitivity import cosines, prompts, settings
 from src.studies.alikeness import alikeness
-from src.studies.known import Known, source
+from src.studies.known import Known
 from src.studies.patience import patience_table
 from src.studies.prompting import pair_prompts
 from src.studies.settings import cells_table, recalls_table, reversals_table, spread_table
@@ -66,7 +66,7 @@ class Sensitivity:
         Raises:
             ConfigError: no cell is asked for.
         """
-        cells = [cell for cell in known.cells if self._wants(cell)]
+        cells = sorted(filter(self._wants, known.cells), key=lambda cell: (cell.domain, cell.strategy, cell.model))
         if not cells:
             raise ConfigError(
                 f"study {self.name} has none of {len(known.cells)} cells to look at: set study.models, "

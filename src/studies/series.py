@@ -10,6 +10,7 @@ import polars as pl
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
+from src.cells import source
 from src.figures.captions import plural
 from src.figures.finding import Finding
 from src.figures.series import series
@@ -20,7 +21,7 @@ from src.stats.concordance import Concordance, concordance
 from src.stats.intervals import Interval
 from src.stats.recall import recall_match
 from src.studies.block import Block, find_block
-from src.studies.known import Known, source
+from src.studies.known import Known
 from src.studies.pairing import PAIRED, Number, domains_table, models_table, pairs_table, recalls
 from src.studies.wording import listed, number, p_words, points, put, share
 
@@ -146,10 +147,12 @@ def _verdict(
     if agreed.reason:
         stable = f"Whether the order is stable cannot be said: {agreed.reason}"
     else:
+        least = 1 / math.factorial(min(len(names), 20)) ** (len(block.domains) - 1)
+        few = f", {least:.3f} being the least that so few can reach" if least >= 0.05 else ""
         told = "is stable over domains" if agreed.p < 0.05 else "cannot be told from chance over domains"
         stable = (
             f"The order of {len(names)} models by recall_match {told}: Kendall's W {agreed.w:.2f} ({p_words(agreed.p)} "
-            f"by {DRAWS:,} permutations; {agreed.low:.2f} to {agreed.high:.2f} in 95 % of draws; {where})"
+            f"by {DRAWS:,} permutations{few}; {agreed.low:.2f} to {agreed.high:.2f} in 95 % of draws; {where})"
         )
     turned = [f"{row['model']} and {row['other']}" for row in reversed_pairs.iter_rows(named=True)]
     if len(block.domains) > 1:

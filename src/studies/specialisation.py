@@ -11,14 +11,15 @@ from typing import Literal
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
+from src.cells import source
 from src.errors import ConfigError
 from src.figures.captions import plural
 from src.figures.finding import Finding
 from src.figures.specialisation import specialisation
 from src.records import Metrics
-from src.studies.block import absent, by_strategy
+from src.studies.block import absent, by_strategy, caveat_of
 from src.studies.duel import Duel, Event, duel, duels_table, events, events_table, turns_table
-from src.studies.known import Known, source
+from src.studies.known import Known
 from src.studies.wording import listed, p_words, points, put, share
 
 Zone = Literal["inside", "outside"]
@@ -118,7 +119,7 @@ class Specialisation:
         turns = turns_table(fought)
         table = events_table(tested)
         used = [cell for each in fought for cell in (each.general, each.specialised)]
-        caveat = "; ".join(sorted({cell.title.caveat for cell in used}))
+        caveat = caveat_of(used, [union for union in known.unions if union.strategy == self.strategy])
         return Finding(
             name=self.name,
             question=self.question,

@@ -191,8 +191,8 @@ def _patience(found: Evidence) -> str:
         same = less.filter(pl.col("stop_turn").is_not_null()).height
         ends = [f"{same} would have ended the same with patience 1"] if same else []
         if same < less.height:
-            ends.append(f"of {less.height - same} nobody knows what more they would have found with patience 1")
-        lines.append(f"of {plural(less.height, 'run')} made with patience 0, {', and '.join(ends)}")
+            ends.append(f"how far {less.height - same} would have gone with patience 1 is not known")
+        lines.append(f"of {plural(less.height, 'run')} made with patience 0, {'; '.join(ends)}")
     return f"{'; '.join(lines)[:1].upper()}{'; '.join(lines)[1:]}." if lines else "Nothing is known about patience."
 
 

@@ -96,7 +96,7 @@ def test_fifty_models_with_a_pattern_for_every_cluster() -> None:
 def test_the_paired_interval_covers_and_p_holds_its_level() -> None:
     rng = np.random.default_rng(11)
     covered = refuted = 0
-    times = 250
+    times = 200
     for seed in range(times):
         unions = [drawn(rng, [0.5, 0.4], 90), drawn(rng, [0.3, 0.4], 60)]
         (pair,) = pairs(repeats(unions, seed))

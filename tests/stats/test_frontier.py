@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from src.stats.frontier import area, common_range, gained, log_grid, pareto_optimal, ratio_interval
+from src.stats.intervals import wilson
 
 
 def test_pareto_optimal_is_what_no_other_point_beats() -> None:
@@ -86,8 +87,6 @@ def test_ratio_interval_of_nothing_and_by_nothing() -> None:
 
 def test_ratio_interval_covers_the_ratio_of_two_binomials() -> None:
     """Valid points of two runs, their counts of clusters given: 95 % intervals hold the truth about 95 times in 100."""
-    from src.stats.intervals import wilson
-
     rng = np.random.default_rng(1)
     held = 0
     for _ in range(400):

@@ -67,6 +67,13 @@ def test_a_missing_union_says_how_to_make_it() -> None:
         find_block(known, "taxonomy_l5w5", None, None, "series")
 
 
+def test_who_merged_is_said_where_it_is_not_who_judged() -> None:
+    known = make_known(MODELS, DOMAINS[:1])
+    assert find_block(known, "taxonomy_l5w5", None, None, "series").caveat == "judge rules: form checked, not truth"
+    merged = replace(known, unions=tuple(replace(union, judge="llm") for union in known.unions))
+    assert find_block(merged, "taxonomy_l5w5", None, None, "series").caveat.endswith("merged by judge llm")
+
+
 def test_another_strategy_is_one_sentence() -> None:
     with pytest.raises(ConfigError, match="no cell is by sequential; there are taxonomy_l5w5: set"):
         find_block(make_known(MODELS), "sequential", None, None, "series")

@@ -43,14 +43,14 @@ def test_a_planted_rise_that_flattens_is_found() -> None:
 def test_without_an_effect_the_study_stays_quiet() -> None:
     equal = {name: Planted(0.5, parameters=size) for name, size in (("a", 1.0), ("b", 10.0), ("c", 100.0))}
     rises = bends = apart = 0
-    for seed in range(30):
+    for seed in range(16):
         finding = scaling().run(make_known(equal, facts=150, seed=seed))
         rises += "cannot be said" not in finding.verdict[0]
         bends += "not told from constant" not in finding.verdict[2]
         apart += finding.metrics["tied_with_best"] < 3
-    assert rises <= 5
-    assert bends <= 5
-    assert apart <= 5
+    assert rises <= 4
+    assert bends <= 4
+    assert apart <= 4
 
 
 def test_one_model_alone_says_what_is_missing() -> None:

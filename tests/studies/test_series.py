@@ -31,6 +31,7 @@ def test_a_reversal_is_named() -> None:
     known = type(one)(one.cells + other.cells, (), one.unions + other.unions, {}, 0)
     finding = series().run(known)
     assert "cannot be told from chance" in finding.verdict[0]
+    assert "0.500 being the least that so few can reach" in finding.verdict[0]
     assert "1 reversal beyond noise: a and b" in finding.verdict[0]
     assert finding.metrics["reversals"] == 1
 
@@ -38,12 +39,12 @@ def test_a_reversal_is_named() -> None:
 def test_equal_models_have_no_order_and_no_spread() -> None:
     equal = {name: Planted(0.5) for name in "abcde"}
     stable = spread = 0
-    for seed in range(20):
+    for seed in range(8):
         finding = series().run(make_known(equal, DOMAINS, facts=80, seed=seed))
         stable += "is stable" in finding.verdict[0]
         spread += finding.metrics["accuracy_spread_low"] > 0
-    assert stable <= 4
-    assert spread <= 4
+    assert stable <= 3
+    assert spread <= 3
 
 
 def test_one_model_and_one_domain_say_what_is_missing() -> None:
