@@ -93,9 +93,9 @@ def test_tables_are_written_between_their_markers_and_then_current(small, capsys
 
 def test_knobs_show_what_holds_after_composing(small):
     assert tables.knobs(small).splitlines()[2:] == [
-        "| `seed` | `0` |  |  |",
-        "| `phases` | `[extract, process]` |  | which halves to run |",
-        "| `budget.calls` | `null` |  | none: no limit |",
+        "| `seed` | `0` | `src.run` |  |",
+        "| `phases` | `[extract, process]` | `src.run` | which halves to run |",
+        "| `budget.calls` | `null` | `src.run` | none: no limit |",
         "| `max_turns` | `6` | `probe=dig` | turns |",
         "| `depth` | `1` | `probe=sink` |  |",
     ]

@@ -41,7 +41,8 @@ def publish(finding: Finding, kind: Kind, reports: Path, root: Path) -> Path:
         "subjects": _said({source.subject for source in finding.sources}),
         "cells": str(len(finding.sources)),
     }
-    track_study(finding.name, note(finding), tags, finding.metrics, files, root)
+    called = finding.name if kind == "studies" else f"{kind}/{finding.name}"
+    track_study(called, note(finding), tags, finding.metrics, files, root)
     return folder
 
 

@@ -166,16 +166,6 @@ def stands_for(stratum: Sequence[int], sizes: Sequence[int], verdict: Sequence[b
     return weights, float(share[rated == 0].sum()), ""
 
 
-def rogan_gladen(share: float, sensitivity: float, specificity: float) -> float:
-    """The true share behind an observed one (Rogan and Gladen 1978), clipped to [0, 1]; NaN if the judge tells nothing.
-
-    Only for a sample that was not drawn by verdict: from one that was, sensitivity and specificity cannot be read off,
-    and the weighted `prevalence` of :func:`agreement` is the corrected share.
-    """
-    skill = sensitivity + specificity - 1
-    return min(1.0, max(0.0, (share + specificity - 1) / skill)) if skill > 0 else math.nan
-
-
 def _outcome(first: Flags, second: Flags) -> npt.NDArray[np.int64]:
     """Number of the cell in a flat 2 × 2 table."""
     return 2 * first.astype(np.int64) + second

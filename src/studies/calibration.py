@@ -181,9 +181,9 @@ def _sources(sample: Sample) -> tuple[Source, ...]:
 def _captions(question: Question, right: str, whole: Compared) -> dict[str, str]:
     n = plural(whole.sample["agreement"].n, question.unit)
     return {
-        "agreement": f"Judge against {right}, {n} as drawn; then, for every domain and model, what the judge accepts "
-        f"and {right} do not turn down (precision), and what it turns down though {right} accept it (missed). Lines: "
-        f"{METHOD}; unit: {question.unit}.",
+        "agreement": f"Judge against {right}, {n} as drawn. Precision: of what the judge accepts, the share that "
+        f"is {question.accepted} for {right}; missed: of what it turns down, the share that is; for everything, every "
+        f"domain and every model. Lines: {METHOD}; unit: {question.unit}.",
         "corrected": f"Share of {question.accepted} {question.unit}s as the judge counts them (hollow, all "
         f"{whole.size:,} of them) and as corrected by {right} (filled, from {n}). Lines: {METHOD}, weighted.",
     }

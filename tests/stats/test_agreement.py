@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from src.stats.agreement import ALL_ONE, MEASURES, ONE_VERDICT, agreement, rogan_gladen, stands_for
+from src.stats.agreement import ALL_ONE, MEASURES, ONE_VERDICT, agreement, stands_for
 
 YES = [True] * 48 + [False] * 48
 HUMAN = [True] * 47 + [False] + [True] * 9 + [False] * 39
@@ -128,9 +128,3 @@ def test_the_interval_of_the_corrected_share_covers_in_small_cells():
         found = agreement(says, answers, drawn_by=says, weight=weights, seed=seed)["prevalence"]
         covered += found.low <= truth <= found.high
     assert covered >= 135, f"{covered} of 150"
-
-
-def test_rogan_gladen():
-    assert rogan_gladen(0.5, 0.9, 0.8) == pytest.approx(0.3 / 0.7)
-    assert rogan_gladen(0.1, 0.9, 0.8) == 0.0
-    assert math.isnan(rogan_gladen(0.5, 0.5, 0.5))
