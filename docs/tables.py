@@ -53,7 +53,8 @@ def knobs(root: Path) -> str:
     rows = []
     for path in [conf / "config.yaml", *sorted((conf / "probe").glob("*.yaml")), *others]:
         text = path.read_text(encoding="utf-8")
-        of = f"`src.{path.stem}`" if path in others else "`src.run`" if path.stem == "config" else f"`probe={path.stem}`"
+        command = "run" if path.stem == "config" else path.stem
+        of = f"`src.{command}`" if path.parent == conf else f"`probe={path.stem}`"
         # An option may set a knob, so what holds by default is known after composing only.
         composed = path.parent == conf or path.stem == default_probe
         values = _composed(conf, path.stem if path.parent == conf else "config") if composed else yaml.safe_load(text)
