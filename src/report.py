@@ -23,7 +23,7 @@ from src.figures.finding import Source
 from src.figures.report import Basis, Section, html, markdown
 from src.lab.build import ROOT, build, resolved
 from src.records import STRICT, Filled, Metrics
-from src.store import StoredFinding, read_findings, read_union, union_folders
+from src.store import StoredFinding, read_findings, read_union, union_folders, write_numbers
 
 FACTS = ("name", "question", "reference", "verdict", "cautions", "captions", "definitions", "missing", "sources")
 SETTINGS = {
@@ -41,6 +41,11 @@ SETTINGS = {
     "candidates": "dedup.candidates",
 }
 """What else tells cells apart, with its place in the configuration."""
+NUMBERS = (
+    *("raw", "unique", "valid", "accuracy", "accuracy_low", "accuracy_high", "accuracy_leaf_low", "accuracy_leaf_high"),
+    *("dedup_rate", "turns", "stop_reason", "calls", "tokens_nominal"),
+)
+"""Numbers of a cell in `<reports>/cells`, which `dvc metrics show` makes a table of."""
 UNION = ("models", "clusters", "points", "largest_cluster", "smallest_cosine", "calls_judge")
 
 
@@ -62,7 +67,7 @@ class ReportOptions:
 
 
 def report(cfg: DictConfig) -> Path:
-    """Write report.html and report.md beside the findings; returns the path of the page.
+    """Write report.html, report.md and the numbers of the cells beside the findings; returns the path of the page.
 
     Raises:
         ConfigError: a value is wrong, or the folder cannot be written.
@@ -91,11 +96,22 @@ def report(cfg: DictConfig) -> Path:
     try:
         reports.mkdir(parents=True, exist_ok=True)
         page.write_text(html(cells, sections, basis), encoding="utf-8", newline="\n")
+        write_numbers(
+            reports, {_name(cell): {name: cell.metrics.get(name) for name in NUMBERS} for cell in found.cells}
+        )
         (reports / "report.md").write_text(markdown(cells, sections, basis), encoding="utf-8", newline="\n")
     except OSError as error:
         raise ConfigError(f"cannot write {page}: {error.strerror}; set reports to a folder you may write") from error
     show_text(f"report of {plural(len(sections), 'finding')} on {plural(len(cells), 'cell')}: {page}")
     return page
+
+
+def _numbers(cell: MeasuredCell) -> Metrics:
+    return {name: cell.metrics.get(name) for name in NUMBERS}
+
+
+def _name(cell: MeasuredCell) -> str:
+    return f"{cell.domain}-{Path(cell.folder).name}"
 
 
 def answer_keys(calls: Sequence[pl.DataFrame]) -> list[str]:

@@ -125,11 +125,9 @@ def test_the_papers_grid_has_its_39_cells() -> None:
 
 
 @pytest.mark.parametrize("name", GRIDS)
-def test_every_study_is_in_the_grid_and_its_metrics_are_shown(name: str) -> None:
+def test_every_study_is_in_the_grid(name: str) -> None:
     studies = {path.stem for path in (ROOT / "conf" / "study").glob("*.yaml")}
     assert set(grid(name)["studies"]) == studies
-    shown = yaml.safe_load((ROOT / "dvc.yaml").read_text())["metrics"]
-    assert {Path(path).parent.name for path in shown} == studies
 
 
 def test_stages_that_analyse_cannot_call_a_model() -> None:

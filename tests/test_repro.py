@@ -1,5 +1,6 @@
 """`dvc repro` for real on a small grid: a copy of the project, the embedded model, a judge over HTTP."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -65,8 +66,11 @@ class Project:
         self.environment.pop("MLFLOW_TRACKING_URI", None)
 
     def repro(self) -> str:
+        return self.dvc("repro")
+
+    def dvc(self, *arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "dvc", "repro"],
+            [sys.executable, "-m", "dvc", *arguments],
             cwd=self.place,
             env=self.environment,
             capture_output=True,
@@ -124,6 +128,11 @@ def test_a_grid_is_reproduced_resumed_and_rethresholded(project: Project, server
 
     assert project.ran(project.repro()) == set()
     assert project.files("reports") == reports
+    shown = project.dvc("metrics", "show", "--json")
+    assert {Path(path).name for path in json.loads(shown)[""]["data"]} == {
+        "deep_learning-rehearsed_sequential_deep_learning.json",
+        "deep_learning-smollm2_sequential_deep_learning.json",
+    }
 
     thresholds = project.place / "conf" / "thresholds" / "guarded.yaml"
     content = yaml.safe_load(thresholds.read_text())

@@ -28,7 +28,8 @@ def agreement_figure(table: pl.DataFrame, unit: str, accepted: str, right: str, 
     """Measures of agreement over everything, and what the judge accepts and misses in every domain and of every model.
 
     Args:
-        table: the rows of the table `agreement` about one pair of raters; the first part is everything.
+        table: the rows of the table `agreement` about one pair of raters; the first part is everything. n counts units
+            and `judgements` those of cells; they differ where several cells said the same.
         unit: what was judged, such as `point`.
         accepted: what yes means, such as `valid`.
         right: who counts as right.
@@ -39,7 +40,7 @@ def agreement_figure(table: pl.DataFrame, unit: str, accepted: str, right: str, 
     whole = rows["as drawn"]
     figure, (left, middle, last) = canvas(
         f"Judge against {right}: {unit}s",
-        f"n = {plural(whole['n'], unit)} rated, of {whole['judged']:,} judged · {caveat}",
+        f"n = {rated_words(whole['n'], whole['judgements'], unit)} rated, of {whole['judged']:,} judged · {caveat}",
         f"Lines: 95 % intervals, Bayesian bootstrap of the {unit}s inside each verdict. Weighted: to all judged "
         f"{unit}s.\nPrecision: of what the judge accepts, the share that is {accepted} for {right}; missed: of what it "
         "turns down, the share that is; both as drawn.",
@@ -80,7 +81,7 @@ def corrected_figure(table: pl.DataFrame, unit: str, accepted: str, right: str, 
     whole = weighted.row(0, named=True)
     figure, (ax,) = canvas(
         f"Share of {accepted} {unit}s, as judged and as corrected by {right}",
-        f"n = {plural(whole['n'], unit)} rated, of {whole['judged']:,} judged · {caveat}",
+        f"n = {rated_words(whole['n'], whole['judgements'], unit)} rated, of {whole['judged']:,} judged · {caveat}",
         f"Lines: 95 % intervals of the corrected share, Bayesian bootstrap of the rated {unit}s inside each verdict,\n"
         f"weighted to all judged {unit}s. The judge's own share is counted over all of them.",
         height=height(weighted.height),
@@ -103,6 +104,11 @@ def corrected_figure(table: pl.DataFrame, unit: str, accepted: str, right: str, 
         ax.plot([], [], mark, color=colour, markerfacecolor=face, markersize=5.5, markeredgewidth=1.5, label=words)
     ax.legend(frameon=False, fontsize=9, ncols=2, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
     return figure
+
+
+def rated_words(n: int, judgements: int, unit: str) -> str:
+    """`96 points`, or `20 points (80 judgements)` where several cells said the same."""
+    return plural(n, unit) + (f" ({plural(judgements, 'judgement')})" if judgements != n else "")
 
 
 def _parts(ax: Axes, table: pl.DataFrame, measure: str, colour: str, *, named: bool = True) -> None:

@@ -36,7 +36,7 @@ def frontier(curves: pl.DataFrame, strategies: pl.DataFrame, runs: pl.DataFrame,
 
     Args:
         curves: model, strategy, tokens, yield_mean, yield_sd.
-        strategies: model, strategy, domains, tokens_mean, tokens_sd, yield_mean, yield_sd, pareto_optimal.
+        strategies: model, strategy, domains, over, tokens_mean, tokens_sd, yield_mean, yield_sd, pareto_optimal.
         runs: model, strategy, domain, yield_low, yield_high, stop_reason.
         caveat: who judged and whether a real model was asked.
         baseline: the strategy whose yield is 1.
@@ -136,8 +136,8 @@ def _spread(row: dict[str, Any], runs: pl.DataFrame) -> tuple[Bars, Bars]:
         up = [[min(row["yield_sd"], 0.999 * row["yield_mean"])], [row["yield_sd"]]]
         sd = row["tokens_sd"]
         return None if sd is None else [[min(sd, 0.999 * row["tokens_mean"])], [sd]], up
-    only = runs.filter(pl.col("strategy") == row["strategy"], pl.col("yield_low").is_not_null())
-    if only.height != 1:
+    only = runs.filter(pl.col("yield_low").is_not_null(), strategy=row["strategy"], domain=row["over"])
+    if only.is_empty():  # the baseline, or bounds that are unknown
         return None, None
     low, high = only["yield_low"][0], only["yield_high"][0]
     return None, [[max(0.0, row["yield_mean"] - max(low, 1e-9))], [max(0.0, high - row["yield_mean"])]]

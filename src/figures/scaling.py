@@ -61,7 +61,10 @@ def scaling(models: pl.DataFrame, strategy: str, domains: int, clusters: Sequenc
     left.set_ylim(0, 1.15 * max([0.05, *known]))
     left.set_yticks([tick for tick in left.get_yticks() if tick <= max([1.0, *known])])
     left.set_title("recall", loc="left", fontsize=10)
-    right.set_title("accuracy: valid of judged", loc="left", fontsize=10)
+    judged, branches = (int(models[name].sum()) for name in ("judged", "branches"))
+    right.set_title(
+        f"accuracy: valid of {plural(judged, 'judged point')} in {branches:,} branches", loc="left", fontsize=10
+    )
     right.set_ylim(*_framed(models))
     left.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1.02, 0.99), ncols=2, handletextpad=0.2,
                 columnspacing=1.0, borderaxespad=0.2)  # fmt: skip

@@ -147,7 +147,7 @@ def prompts(pairs: pl.DataFrame, caveat: str) -> Figure:
             right.plot([row["accuracy_change"]], [place], "D", color=COLOURS.orange, markersize=6)
     for ax, names, words in (
         (left, labels, "change of counts"),
-        (right, [""] * len(labels), "change of accuracy, points"),
+        (right, [""] * len(labels), "change of accuracy, percentage points"),
     ):
         _rows(ax, names)
         ax.axvline(0, color=COLOURS.grey, linewidth=1.0, zorder=1)

@@ -35,12 +35,14 @@ def series(models: pl.DataFrame, domains: pl.DataFrame, strategy: str, caveat: s
     across = min(len(panels), WIDEST)
     down = math.ceil(len(panels) / WIDEST)
     wide = across <= 6
+    judged, branches = (int(models[name].sum()) for name in ("judged", "branches"))
     figure, axes = canvas(
         f"Models, domain by domain · {strategy}",
         f"n = {plural(int(models['clusters'].max()), 'union cluster')}, "  # type: ignore[arg-type]
         f"{plural(models.height, 'model')}, {plural(len(names), 'domain')} · {caveat}",
         "Lines: 95 % intervals (recall: Wilson, unit union cluster; accuracy: unit branch, or point with fewer than\n"
-        "3 branches). Recall, filled: not separable from the best, Holm over all pairs of the panel at 5 %.",
+        f"3 branches; {plural(judged, 'judged point')} in {branches:,} branches). Recall, filled: not separable from the "
+        "best,\nHolm over all pairs of the panel at 5 %.",
         panels=across,
         rows=2 * down,
         width=2.3 + (2.1 if wide else 1.45) * max(across, 3),

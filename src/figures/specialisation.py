@@ -35,10 +35,12 @@ def specialisation(
     places = turns.select("zone", "domain").unique(maintain_order=True).rows()
     across = min(len(places), WIDEST)
     down = math.ceil(len(places) / WIDEST)
-    judged = turns.group_by("domain", "model").agg(pl.col("judged").max())["judged"].sum()
+    judged, branches = turns.group_by("domain", "model").agg(pl.col("judged", "branches").max()).select(
+        pl.col("judged", "branches").sum()
+    ).row(0)  # fmt: skip
     figure, axes = canvas(
         f"{models[1]} against {models[0]} · {strategy}",
-        f"n = {plural(int(judged), 'judged point')}, {plural(len(places), 'domain')} · {caveat}",
+        f"n = {plural(judged, 'judged point')} in {branches:,} branches, {plural(len(places), 'domain')} · {caveat}",
         "Bands: 95 % intervals (unit: branch, or point with fewer than 3 branches). Vertical line and grey band: "
         "crossover of the\naccuracies of new points with its Fieller interval; where there is none, the reason is in "
         "the table.",
@@ -77,10 +79,10 @@ def specialisation(
 
 
 def _said(row: dict[str, Any]) -> str:
-    """What was expected of an event, what was found, and whether that fits."""
+    """What was expected of an event, and what was found."""
     expected = "predicted" if row["predicted"] else "not predicted"
-    found = {None: "", True: ", shown", False: ", none shown"}[row["shown"]]
-    return f"{row['event']}: {expected}{found}: {row['outcome']}"
+    found = {None: row["outcome"], True: "shown", False: "none shown"}[row["shown"]]
+    return f"{row['event']}: {expected}, {found}"
 
 
 def _lines(ax: Axes, here: pl.DataFrame, models: tuple[str, str]) -> None:

@@ -32,8 +32,8 @@ def versus(compared: pl.DataFrame, best: Sequence[str], caveat: str) -> Figure:
     figure, (ax,) = canvas(
         f"Recall of {leader} less that of every other model",
         f"n = {plural(int(compared['clusters'][0]), 'union cluster')}, {plural(compared.height, 'pair')} · {caveat}",
-        "Lines: 95 % intervals, multinomial draws over union clusters; none where fewer than 10 clusters tell two\n"
-        "models apart. Filled: not separable from the best, Holm over all pairs at 5 %.",
+        "Lines: 95 % intervals, multinomial draws over union clusters; none where fewer than 10 clusters are unlike\n"
+        "the rest. Filled: not separable from the best, Holm over all pairs at 5 %.",
         height=height(len(rows)),
     )
     values = [value for value, *_ in rows]

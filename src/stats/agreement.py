@@ -20,6 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 DRAWS = 2000
+FEWEST = 3
+"""Points that a measure needs."""
 METHOD = "Bayesian bootstrap of the points inside each verdict, 2,000 draws, 95 %"
 ALL_ONE = "both raters gave one label to everything, so chance alone would agree as much"
 ONE_VERDICT = "all points have one and the same verdict, so kappa is 0 whatever the other rater says"
@@ -67,7 +69,7 @@ def agreement(
     Returns:
         `agreement`, `kappa`, `pabak`, `ac1`; `prevalence` and `first_share`: the share of yes of the second and of the
         first rater; `precision`: of what the first accepts, the share that the second accepts; `missed`: of what the
-        first turns down, the share that the second accepts.
+        first turns down, the share that the second accepts. None of them rests on fewer than 3 points.
 
     Raises:
         ValueError: the arrays differ in length.
@@ -97,6 +99,8 @@ def agreement(
             reason = ONE_VERDICT
         elif count == 0:
             reason = f"the first rater {'accepts' if name == 'precision' else 'turns down'} none of {n} points"
+        elif count < FEWEST and not (fixed and name == "first_share"):  # which the draw decided, not the points
+            reason = f"{count} point{'s' if count > 1 else ''}: at least {FEWEST} are needed"
         if reason:
             results[name] = Estimate(math.nan, math.nan, math.nan, count, reason)
             continue

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +24,17 @@ DRAWS = 2_000
 CHUNK = 2_000_000
 """Most numbers that one step of the multinomial draws at once."""
 ALONE = "one model alone: it knows all of its own union by definition"
+FEWEST_CLUSTERS = 3
 FEWEST_DISCORDANT = 10
+"""Clusters unlike the rest that draws need to say how far a number moves, and pairs a normal limit."""
+MOST_SUMS = 4_096
+"""Sums of which one pair's exact p is made at most."""
+SEVERAL = "McNemar's test pools clusters, and these domains weigh the same: only with one domain"
 UNIT = "union cluster"
 PERCENTILE = f"percentiles of {DRAWS:,} multinomial draws over the patterns of membership, expanded by t"
 
 Vector = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -64,14 +71,20 @@ class Repeats:
         one = slice(place, place + 1)
         return Repeats(self.unions[one], self.matches[:, one], self.counted[:, one])
 
-    def interval(self, draws: Vector) -> Interval:
-        """The interval of a number from its draws, shape (DRAWS,)."""
-        low, high = np.quantile(draws, _levels(min(self.clusters))).tolist()
-        return Interval(low, high, sum(self.clusters), UNIT, PERCENTILE)
-
     def functional(self, weights: Vector) -> tuple[float, Interval]:
         """A weighted sum of the models' recall_match, such as a slope, with its interval."""
-        return float(weights @ self.match), self.interval(self.matches.mean(axis=1) @ weights)
+        draws, parts = self.matches.mean(axis=1) @ weights, [(counts > 0) @ weights for counts in self.unions]
+        return float(weights @ self.match), self._interval(draws, parts)
+
+    def count_of(self, model: int) -> tuple[float, Interval]:
+        """recall_count of a model, mean over the domains, with its interval."""
+        draws, parts = self.counted[:, :, model].mean(axis=1), [counts[:, model] for counts in self.unions]
+        return float(self.count[model]), self._interval(draws, parts)
+
+    def _interval(self, draws: Vector, parts: Sequence[npt.NDArray[Any]]) -> Interval:
+        """The interval of a mean from its draws, shape (DRAWS,), and what each cluster of a domain adds to it."""
+        unlike = [len(part) - int(np.unique(np.round(part, 9), return_counts=True)[1].max()) for part in parts]
+        return _bounded(np.quantile(draws, _levels(min(self.clusters))).tolist(), self.clusters, unlike)
 
 
 @dataclass(frozen=True)
@@ -83,9 +96,9 @@ class Pair:
         difference: recall_match of the one less that of the other, mean over the domains.
         interval: of the difference.
         only_one, only_other: clusters that hold a point of only one of the two, summed over the domains.
-        p: two-sided, of the difference over its standard error if both found equally much.
+        p: two-sided, of the difference if both found equally much; see :func:`pairs`.
         p_holm: the same after Holm over all pairs of the comparison.
-        p_midp: McNemar's test, mid-p, on the clusters of all domains together; 1 if the two never differ.
+        p_midp: McNemar's test, mid-p; 1 if the two never differ; NaN with several domains.
     """
 
     one: int
@@ -132,9 +145,9 @@ def combined(weights: Sequence[float], values: Sequence[float], intervals: Seque
     (method of variance estimates recovery; Zou and Donner, Statistics in Medicine 27, 2008).
     """
     units = " and ".join(sorted({part.unit for part in intervals}))
-    n = sum(part.n for part in intervals)
+    n, branches = sum(part.n for part in intervals), sum(part.branches for part in intervals)
     if missing := [part for part in intervals if part.reason]:
-        return Interval(math.nan, math.nan, n, units, missing[0].method, missing[0].reason)
+        return Interval(math.nan, math.nan, n, units, missing[0].method, missing[0].reason, branches)
     if len(intervals) == 1 and weights[0] == 1:
         return intervals[0]
     total, below, above = 0.0, 0.0, 0.0
@@ -144,7 +157,8 @@ def combined(weights: Sequence[float], values: Sequence[float], intervals: Seque
         below += (weight * value - ends[0]) ** 2
         above += (ends[1] - weight * value) ** 2
     methods = " and ".join(sorted({part.method.partition(",")[0] for part in intervals}))
-    return Interval(total - math.sqrt(below), total + math.sqrt(above), n, units, f"{methods}, square-and-add")
+    low, high = total - math.sqrt(below), total + math.sqrt(above)
+    return Interval(low, high, n, units, f"{methods}, square-and-add", branches=branches)
 
 
 def spread(values: Sequence[float], intervals: Sequence[Interval]) -> tuple[float, Interval]:
@@ -163,48 +177,45 @@ def spread(values: Sequence[float], intervals: Sequence[Interval]) -> tuple[floa
     above = wider * np.sqrt((high - value)[:, None] ** 2 + (value - low)[None, :] ** 2)
     whole = combined([1.0] * len(values), values, intervals)
     bounds = max(0.0, float((gap - below).max())), float((gap + above)[~np.eye(len(values), dtype=bool)].max())
-    return float(gap.max()), Interval(*bounds, whole.n, whole.unit, "square-and-add, studentised range over all pairs")
+    method = "square-and-add, studentised range over all pairs"
+    return float(gap.max()), Interval(*bounds, whole.n, whole.unit, method, branches=whole.branches)
 
 
 def pairs(drawn: Repeats) -> list[Pair]:
     """Every pair of models on the clusters of all domains.
 
-    p is a score test: under equal recall each cluster that only one of the two has is as likely to be the other's. Its
-    tail is not bounded by the number of draws, which Holm over many pairs needs; with one domain it is McNemar's.
+    Under equal recall each cluster that only one of the two has is as likely to be the other's. p is that of the
+    difference over its standard error then, McNemar's with one domain; where a domain has fewer than FEWEST_DISCORDANT
+    such clusters, theirs are counted exactly. Its tail is not bounded by the number of draws, which Holm over many
+    pairs needs.
     """
     unions, draws = drawn.unions, drawn.matches.mean(axis=1)
-    one, other = np.triu_indices(unions[0].shape[1], k=1)
+    models, sizes = unions[0].shape[1], np.array(drawn.clusters)[:, None]
+    one, other = np.triu_indices(models, k=1)
     if not len(one):
         return []
-    difference, variance = np.zeros(len(one)), np.zeros(len(one))
-    only_one, only_other = np.zeros(len(one), dtype=np.int64), np.zeros(len(one), dtype=np.int64)
-    for counts in unions:
-        has = (counts > 0).astype(np.int64)
-        both, sizes = (has.T @ has)[one, other], has.sum(axis=0)
-        b, c = sizes[one] - both, sizes[other] - both
-        only_one, only_other = only_one + b, only_other + c
-        difference += (b - c) / (len(counts) * len(unions))
-        variance += (b + c) / (len(counts) * len(unions)) ** 2
+    # By domain and pair: clusters that only the one has, that only the other has.
+    b, c = (np.array(side) for side in zip(*(_discordant(counts, one, other) for counts in unions), strict=True))
+    steps = 1 / (sizes * len(unions))
+    difference, variance = ((b - c) * steps).sum(axis=0), ((b + c) * steps**2).sum(axis=0)
     z = np.divide(np.abs(difference), np.sqrt(variance), out=np.zeros(len(one)), where=variance > 0)
     p = np.minimum(1.0, 2 * norm.sf(z))
+    for k in np.flatnonzero(((b + c > 0) & (b + c < FEWEST_DISCORDANT)).any(axis=0)).tolist():
+        p[k] = _exact((b + c)[:, k], steps[:, 0], abs(float(difference[k])))
+    only_one, only_other = b.sum(axis=0), c.sum(axis=0)
     fewer, both_sides = np.minimum(only_one, only_other), only_one + only_other
     midp = 2 * binom.cdf(fewer, both_sides, 0.5) - binom.pmf(fewer, both_sides, 0.5)
+    if len(unions) > 1:
+        midp = np.full(len(one), math.nan)
     adjusted = holm(p.tolist())
     levels = _levels(min(drawn.clusters))
-    models = unions[0].shape[1]
+    unlike = (sizes - np.maximum(np.maximum(b, c), sizes - b - c)).T.tolist()
     bounds = np.concatenate(
         [np.quantile(draws[:, [i]] - draws[:, i + 1 :], levels, axis=0).T for i in range(models - 1)]
     ).tolist()
     found = []
     for k, (i, j) in enumerate(zip(one.tolist(), other.tolist(), strict=True)):
-        (low, high), reason, n = bounds[k], "", sum(drawn.clusters)
-        if both_sides[k] < FEWEST_DISCORDANT:
-            reason = (
-                f"{both_sides[k]} of {n} clusters hold a point of only one of the two: an interval needs at least "
-                f"{FEWEST_DISCORDANT}"
-            )
-            low, high = math.nan, math.nan
-        interval = Interval(low, high, n, UNIT, PERCENTILE, reason)
+        interval = _bounded(bounds[k], drawn.clusters, unlike[k])
         counted = int(only_one[k]), int(only_other[k])
         found.append(Pair(i, j, float(difference[k]), interval, *counted, float(p[k]), adjusted[k], float(midp[k])))
     return found
@@ -229,6 +240,57 @@ def tied(values: Vector, compared: Sequence[Pair]) -> list[int]:
     apart = {place for place, pair in rivals.items() if pair.p_holm < 1 - LEVEL}
     kept = [place for place in range(len(values)) if place not in apart]
     return sorted(kept, key=lambda place: (place != best, -values[place], place))
+
+
+def _discordant(counts: Counts, one: Places, other: Places) -> tuple[Places, Places]:
+    """Clusters that hold a point of only the one, and of only the other, for each pair."""
+    has = (counts > 0).astype(np.int64)
+    both, sizes = (has.T @ has)[one, other], has.sum(axis=0)
+    return sizes[one] - both, sizes[other] - both
+
+
+def _exact(discordant: Places, steps: Vector, gap: float) -> float:
+    """Two-sided p of a gap made of steps either way, as likely as not, so many in each domain.
+
+    Every outcome of the domains with few steps is counted, the largest steps first and as many as MOST_SUMS allows;
+    what the others add is normal.
+
+    Args:
+        discordant: steps of each domain, shape (domains,).
+        steps: their lengths, the same.
+        gap: at least 0.
+    """
+    sums, chances, variance = np.zeros(1), np.ones(1), 0.0
+    for domain in np.argsort(-steps, kind="stable").tolist():
+        n, step = int(discordant[domain]), float(steps[domain])
+        if n < FEWEST_DISCORDANT and len(sums) * (n + 1) <= MOST_SUMS:
+            ways = np.arange(n + 1)
+            sums = (sums[:, None] + step * (2 * ways - n)).ravel()
+            chances = (chances[:, None] * binom.pmf(ways, n, 0.5)).ravel()
+        else:
+            variance += n * step**2
+    # Equal up to rounding counts as reached.
+    beyond = np.stack([gap - sums, gap + sums]) - 1e-12
+    tails = norm.sf(beyond / math.sqrt(variance)) if variance else beyond <= 0
+    return min(1.0, float((tails @ chances).sum()))
+
+
+def _bounded(bounds: Sequence[float], clusters: Sequence[int], unlike: Sequence[int]) -> Interval:
+    """The interval between bounds, or why draws cannot tell it.
+
+    `unlike` clusters of each domain are not of its commonest kind. Where few of a small domain outweigh many of a large
+    one, all of them count for as few (Kish's effective number).
+    """
+    n, reason = sum(clusters), ""
+    square, fourth = (sum(each / size**k for each, size in zip(unlike, clusters, strict=True)) for k in (2, 4))
+    count = math.floor(square**2 / fourth + 1e-9) if fourth else 0
+    if min(clusters) < FEWEST_CLUSTERS:
+        reason = f"a union of {min(clusters)} of {n} clusters: an interval needs at least {FEWEST_CLUSTERS}"
+    elif count < FEWEST_DISCORDANT:
+        weighed = ", weighed by domain," if len(clusters) > 1 else ""
+        reason = f"{count} of {n} clusters{weighed} are unlike the rest: an interval needs at least {FEWEST_DISCORDANT}"
+    low, high = (math.nan, math.nan) if reason else bounds
+    return Interval(low, high, n, UNIT, PERCENTILE, reason)
 
 
 def _levels(clusters: int) -> tuple[float, float]:

@@ -74,9 +74,12 @@ def ratio_interval(
     (a, a_low, a_high), (b, b_low, b_high) = one, other
     if b_low <= 0:
         return None, None
-    low = (a * b - math.sqrt(max(0.0, (a * b) ** 2 - a_low * b_high * (2 * a - a_low) * (2 * b - b_high)))) / (
-        b_high * (2 * b - b_high)
-    )
+    if a > 0:
+        # Multiplied out by its conjugate: the usual form divides by 0 where b_high is 2b.
+        root = math.sqrt(max(0.0, (a * b) ** 2 - a_low * b_high * (2 * a - a_low) * (2 * b - b_high)))
+        low = a_low * (2 * a - a_low) / (a * b + root)
+    else:
+        low = 0.0
     high = (a * b + math.sqrt(max(0.0, (a * b) ** 2 - a_high * b_low * (2 * a - a_high) * (2 * b - b_low)))) / (
         b_low * (2 * b - b_low)
     )

@@ -29,6 +29,7 @@ class Interval:
         unit: what was taken as independent.
         method: how the bounds were computed, with what it assumed.
         reason: why there are no bounds; "" when there are.
+        branches: from how many branches the units come; 0 where that was not asked.
     """
 
     low: float
@@ -37,6 +38,7 @@ class Interval:
     unit: str
     method: str
     reason: str = ""
+    branches: int = 0
 
 
 def wilson(successes: int, n: int) -> Interval:
@@ -77,13 +79,13 @@ def wilson_leaf(valid: Sequence[bool], branch: Sequence[str]) -> Interval:
         return Interval(math.nan, math.nan, 0, "branch", method, "no point was judged valid or invalid")
     if branches < FEWEST_BRANCHES:
         reason = f"{branches} branch{'es' if branches > 1 else ''}: their spread needs at least {FEWEST_BRANCHES}"
-        return Interval(math.nan, math.nan, n, "branch", method, reason)
+        return Interval(math.nan, math.nan, n, "branch", method, reason, branches)
     p = float(verdicts.mean())
     deff = _design_effect(verdicts, group, branches)
     # Wilson depends on n and z only through n/z^2, so t in the place of z is a smaller n.
     shrink = (norm.ppf((1 + LEVEL) / 2) / t.ppf((1 + LEVEL) / 2, branches - 1)) ** 2
     low, high = _bounds(p, n / deff * shrink)
-    return Interval(low, high, n, "branch", f"{method}, {branches} branches, deff {deff:.2f}")
+    return Interval(low, high, n, "branch", f"{method}, {branches} branches, deff {deff:.2f}", branches=branches)
 
 
 def _design_effect(valid: np.ndarray, group: np.ndarray, branches: int) -> float:

@@ -6,6 +6,7 @@ every row with at least one point. The unit is the cluster.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -58,7 +59,10 @@ def leave_one_out(counts: Counts) -> Shares:
 
 
 def union_metrics(counts: Counts, models: Sequence[str]) -> Metrics:
-    """The numbers of a union, flat: `<measure>_<model>`; recall_match with its Wilson interval over clusters."""
+    """The numbers of a union, flat: `<measure>_<model>`; recall_match with its Wilson interval over clusters.
+
+    A model alone knows all of its own union, so its recall has no bounds.
+    """
     clusters = len(counts)
     metrics: Metrics = {"models": len(models), "clusters": clusters, "points": int(counts.sum())}
     columns = {
@@ -71,9 +75,11 @@ def union_metrics(counts: Counts, models: Sequence[str]) -> Metrics:
             _put(metrics, f"{name}_{model}", share, reason)
     for model, alone, known in zip(models, unique_discoveries(counts).tolist(), (counts > 0).sum(axis=0), strict=True):
         interval = wilson(int(known), clusters)
+        low, high = (interval.low, interval.high) if len(models) > 1 else (math.nan, math.nan)
+        reason = ALONE if len(models) == 1 and clusters else NO_CLUSTER
         metrics[f"unique_discoveries_{model}"] = alone
-        _put(metrics, f"recall_match_{model}_low", interval.low, NO_CLUSTER)
-        _put(metrics, f"recall_match_{model}_high", interval.high, NO_CLUSTER)
+        _put(metrics, f"recall_match_{model}_low", low, reason)
+        _put(metrics, f"recall_match_{model}_high", high, reason)
     shared = jaccard(counts)
     for i, one in enumerate(models):
         for j in range(i + 1, len(models)):

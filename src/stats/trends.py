@@ -1,7 +1,7 @@
 """How accuracy changes from turn to turn, and where the accuracies of two models cross (arXiv 2602.00959).
 
 Points of one branch resemble each other, so a standard error is that of branches, and quantiles are Student's with the
-number of branches less the number of lines. It is never below what independent points would give.
+number of branches less the number of lines. No standard error is below what independent points would give.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from src.stats.intervals import FEWEST_BRANCHES, LEVEL, Interval
 
 UNIT = "branch"
 LINEARISED = "linearised, standard error over branches, t"
+LINES = "binomial regression, standard errors over branches, t"
 FIELLER = "Fieller, binomial regression, standard errors over branches, t"
+
+
+class _Size(NamedTuple):
+    """How many points an interval rests on, and from how many branches they come."""
+
+    n: int
+    branches: int
 
 
 class Judged(NamedTuple):
@@ -39,6 +47,11 @@ class Judged(NamedTuple):
     def branches(self) -> int:
         """How many branches have a point."""
         return len(np.unique(self.branch))
+
+    @property
+    def size(self) -> _Size:
+        """Points and branches."""
+        return _Size(len(self.valid), self.branches)
 
     def until(self, last: int) -> Judged:
         """The points up to a turn."""
@@ -76,13 +89,13 @@ class Crossing:
         turn: −β_model/β_interaction; NaN when there is no crossing, and `interval.reason` says why.
         interval: Fieller's.
         slopes: how much faster the log odds of the one change per turn than those of the other.
-        lead: log odds of the one in turn 1 less those of the other, on the lines; NaN without lines.
+        lead: log odds of the one in turn 1 less those of the other, on the lines.
     """
 
     turn: float
     interval: Interval
     slopes: Trend
-    lead: float
+    lead: Trend
 
 
 class _Line(NamedTuple):
@@ -100,17 +113,16 @@ def decline(points: Judged, last: int) -> Trend:
         last: T, the last turn that counts.
     """
     seen = points.until(last)
-    n, first = len(seen.valid), seen.turn == 1
+    first, size = seen.turn == 1, seen.size
+    n, branches = size
     if last < 2:
-        return _none(n, LINEARISED, "one turn: there is nothing to decline from")
+        return _none(math.nan, size, LINEARISED, "one turn: there is nothing to decline from")
     if not first.any():
-        return _none(n, LINEARISED, "no point of turn 1 was judged valid or invalid")
+        return _none(math.nan, size, LINEARISED, "no point of turn 1 was judged valid or invalid")
     early, late = float(seen.valid[first].mean()), float(seen.valid.mean())
     value = (early - late) / (last - 1)
-    branches = seen.branches
     if branches < FEWEST_BRANCHES:
-        reason = f"{_counted(branches)}: their spread needs at least {FEWEST_BRANCHES}"
-        return Trend(value, math.nan, math.nan, Interval(math.nan, math.nan, n, UNIT, LINEARISED, reason))
+        return _none(value, size, LINEARISED, f"{_counted(branches)}: their spread needs at least {FEWEST_BRANCHES}")
     # What each point moves the value by: it counts in the late share, and in the early one if it is of turn 1.
     move = np.where(first, (seen.valid - early) / first.sum(), 0.0) - (seen.valid - late) / n
     _, group = np.unique(seen.branch, return_inverse=True)
@@ -118,22 +130,20 @@ def decline(points: Judged, last: int) -> Trend:
     between = branches / (branches - 1) * float(by_branch @ by_branch)
     error = math.sqrt(max(between, float(move @ move))) / (last - 1)
     if error == 0:
-        reason = "every point of these turns got the same verdict"
-        return Trend(value, math.nan, math.nan, Interval(math.nan, math.nan, n, UNIT, LINEARISED, reason))
-    return _student(value, error, branches - 1, n, f"{LINEARISED} of {branches - 1} degrees of freedom")
+        return _none(value, size, LINEARISED, "every point of these turns got the same verdict")
+    return _student(value, error, branches - 1, size, f"{LINEARISED} of {branches - 1} degrees of freedom")
 
 
 def difference(one: Trend, other: Trend) -> Trend:
     """One number less the other, of independent cells (Welch–Satterthwaite)."""
-    n = one.interval.n + other.interval.n
+    size = _Size(one.interval.n + other.interval.n, one.interval.branches + other.interval.branches)
     value = one.value - other.value
     for part in (one, other):
         if part.interval.reason:
-            interval = Interval(math.nan, math.nan, n, UNIT, LINEARISED, part.interval.reason)
-            return Trend(value, math.nan, math.nan, interval)
+            return _none(value, size, LINEARISED, part.interval.reason)
     variance = one.error**2 + other.error**2
     freedom = variance**2 / (one.error**4 / one.freedom + other.error**4 / other.freedom)
-    return _student(value, math.sqrt(variance), freedom, n, f"{LINEARISED} of {freedom:.1f} degrees of freedom")
+    return _student(value, math.sqrt(variance), freedom, size, f"{LINEARISED} of {freedom:.1f} degrees of freedom")
 
 
 def crossing(one: Judged, other: Judged, last: int) -> Crossing:
@@ -147,22 +157,24 @@ def crossing(one: Judged, other: Judged, last: int) -> Crossing:
         last: T, the last turn that both reached.
     """
     sides = one.until(last), other.until(last)
-    n = sum(len(side.valid) for side in sides)
+    size = _Size(*(sum(part) for part in zip(*(side.size for side in sides), strict=True)))
     for name, side in zip(("the first model", "the second model"), sides, strict=True):
         if reason := _unfit(side, last):
-            nothing = _none(n, FIELLER, f"{name}: {reason}")
-            return Crossing(math.nan, nothing.interval, nothing, math.nan)
+            nothing = _none(math.nan, size, FIELLER, f"{name}: {reason}")
+            return Crossing(math.nan, nothing.interval, nothing, nothing)
     here, there = (_line(side) for side in sides)
     gap, covariance = here.beta - there.beta, here.covariance + there.covariance
-    freedom = sum(side.branches - 1 for side in sides)
-    lead = float(gap[0] + gap[1])
-    slopes = _student(float(gap[1]), math.sqrt(covariance[1, 1]), freedom, n, FIELLER)
+    freedom = size.branches - len(sides)
+    first = np.ones(2)  # the line in turn 1
+    lead = _student(float(first @ gap), math.sqrt(first @ covariance @ first), freedom, size, LINES)
+    slopes = _student(float(gap[1]), math.sqrt(covariance[1, 1]), freedom, size, LINES)
     turn, low, high, reason = _fieller(gap, covariance, float(t.ppf((1 + LEVEL) / 2, freedom)))
     if not reason and not 1 <= turn <= last:
         reason = f"the lines would cross in turn {turn:.1f}, outside 1 to {last}"
     if reason:
-        return Crossing(math.nan, Interval(math.nan, math.nan, n, UNIT, FIELLER, reason), slopes, lead)
-    return Crossing(turn, Interval(low, high, n, UNIT, f"{FIELLER} of {freedom} degrees of freedom"), slopes, lead)
+        return Crossing(math.nan, _none(math.nan, size, FIELLER, reason).interval, slopes, lead)
+    method = f"{FIELLER} of {freedom} degrees of freedom"
+    return Crossing(turn, Interval(low, high, size.n, UNIT, method, branches=size.branches), slopes, lead)
 
 
 def _unfit(points: Judged, last: int) -> str:
@@ -201,9 +213,12 @@ def _line(points: Judged) -> _Line:
         pulled = np.linalg.lstsq(np.eye(2) - share @ bread, score, rcond=None)[0]
         meat += np.outer(pulled, pulled)
     between = (len(names) - 1) / len(names) * bread @ meat @ bread
-    # Not below independent points in either direction that matters.
-    scale = max(1.0, float(bread[1, 1] / between[1, 1])) if between[1, 1] > 0 else math.nan
-    covariance = between * scale if between[1, 1] > 0 else bread
+    # Not below independent points for any sum of the two numbers: seen in units of theirs, no variance is under 1.
+    root = np.linalg.cholesky(bread)
+    inverse = np.linalg.inv(root)
+    ratio, axes = np.linalg.eigh(inverse @ between @ inverse.T)
+    turned = root @ axes
+    covariance = turned @ np.diag(np.maximum(ratio, 1.0)) @ turned.T
     return _Line(np.asarray(fitted.params, dtype=np.float64), np.asarray(covariance, dtype=np.float64))
 
 
@@ -222,17 +237,19 @@ def _fieller(
     return -level / slope, (-b - root) / a, (-b + root) / a, ""
 
 
-def _student(value: float, error: float, freedom: float, n: int, method: str) -> Trend:
+def _student(value: float, error: float, freedom: float, size: _Size, method: str) -> Trend:
     reach = float(t.ppf((1 + LEVEL) / 2, freedom)) * error
-    return Trend(value, error, freedom, Interval(value - reach, value + reach, n, UNIT, method))
+    interval = Interval(value - reach, value + reach, size.n, UNIT, method, branches=size.branches)
+    return Trend(value, error, freedom, interval)
 
 
 def _two_sided(value: float, error: float, freedom: float) -> float:
     return float(2 * t.sf(abs(value) / error, freedom)) if error > 0 else math.nan
 
 
-def _none(n: int, method: str, reason: str) -> Trend:
-    return Trend(math.nan, math.nan, math.nan, Interval(math.nan, math.nan, n, UNIT, method, reason))
+def _none(value: float, size: _Size, method: str, reason: str) -> Trend:
+    interval = Interval(math.nan, math.nan, size.n, UNIT, method, reason, size.branches)
+    return Trend(value, math.nan, math.nan, interval)
 
 
 def _counted(branches: int) -> str:

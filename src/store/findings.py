@@ -72,6 +72,19 @@ def write_finding(
         ) from error
 
 
+def write_numbers(reports: Path, cells: Mapping[str, Metrics]) -> None:
+    """Write the numbers of every cell to `<reports>/cells/<name>.json`, in place of what was there.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    folder = reports / "cells"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, metrics in cells.items():
+        write_json(folder / f"{name}.json", metrics)
+
+
 def read_findings(reports: Path) -> list[StoredFinding]:
     """Read every finding: studies first, by name."""
     found = []

@@ -6,7 +6,7 @@ A union holds what its models know, so recalls of different domains can be avera
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -149,22 +149,17 @@ def accuracy_of(cell: MeasuredCell) -> tuple[float, Interval]:
     n = valid + invalid
     low, high = (cell.metrics.get(f"accuracy_leaf_{end}") for end in ("low", "high"))
     value = valid / n if n else float("nan")
+    branches = _audited(cell)["branch"].n_unique()
     if low is None or high is None:
-        return value, wilson(valid, n)
-    return value, Interval(float(low), float(high), n, "branch", LEAF)
+        return value, replace(wilson(valid, n), branches=branches)
+    return value, Interval(float(low), float(high), n, "branch", LEAF, branches=branches)
 
 
 def judged_points(cell: MeasuredCell) -> Judged:
     """The audited clusters of a cell: verdict and branch of the representative, turn of the earliest member."""
-    atoms = cell.processed["atoms"].join(
-        cell.extracted["atoms"].select("atom_id", "turn", "branch"), on="atom_id", how="left"
-    )
-    first = atoms.group_by("representative").agg(first=pl.col("turn").min())
-    units = (
-        atoms.filter(pl.col("unique") & pl.col("valid").is_not_null())
-        .join(first, left_on="atom_id", right_on="representative", how="left")
-        .sort("atom_id")
-    )
+    turns = cell.processed["atoms"].join(cell.extracted["atoms"].select("atom_id", "turn"), on="atom_id", how="left")
+    first = turns.group_by("representative").agg(first=pl.col("turn").min())
+    units = _audited(cell).join(first, left_on="atom_id", right_on="representative", how="left").sort("atom_id")
     branches = sorted(set(units["branch"]))
     number = {branch: place for place, branch in enumerate(branches)}
     return Judged(
@@ -172,6 +167,12 @@ def judged_points(cell: MeasuredCell) -> Judged:
         units["first"].to_numpy().astype(np.int64),
         np.array([number[branch] for branch in units["branch"]], dtype=np.int64),
     )
+
+
+def _audited(cell: MeasuredCell) -> pl.DataFrame:
+    """The representatives with a verdict, each with its branch."""
+    units = cell.processed["atoms"].filter(pl.col("unique") & pl.col("valid").is_not_null())
+    return units.join(cell.extracted["atoms"].select("atom_id", "branch"), on="atom_id", how="left")
 
 
 def _complete(there: Collection[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:

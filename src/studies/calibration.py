@@ -10,11 +10,11 @@ import polars as pl
 from src.calibration.questions import Question
 from src.calibration.sample import Sample
 from src.calibration.sheet import SHOWN, sheet_items
-from src.figures.calibration import agreement_figure, corrected_figure
+from src.figures.calibration import agreement_figure, corrected_figure, rated_words
 from src.figures.captions import judge_label, judge_sentence, plural
 from src.figures.finding import Finding, Source
 from src.records import Metrics
-from src.stats.agreement import METHOD, Estimate
+from src.stats.agreement import FEWEST, METHOD, Estimate
 from src.stats.intervals import wilson
 from src.studies import calibration_tables as tables
 from src.studies import calibration_words as words
@@ -179,7 +179,7 @@ def _sources(sample: Sample) -> tuple[Source, ...]:
 
 
 def _captions(question: Question, right: str, whole: Compared) -> dict[str, str]:
-    n = plural(whole.sample["agreement"].n, question.unit)
+    n = rated_words(whole.sample["agreement"].n, whole.judgements, question.unit)
     return {
         "agreement": f"Judge against {right}, {n} as drawn. Precision: of what the judge accepts, the share that "
         f"is {question.accepted} for {right}; missed: of what it turns down, the share that is; for everything, every "
@@ -201,7 +201,10 @@ def _definitions(question: Question, right: str) -> dict[str, str]:
         "PABAK, AC1": "agreement beyond chance that does not collapse where nearly everything has one label",
         "precision": f"of the {unit}s that the judge calls {accepted}, the share that {right} call {accepted}",
         "missed": f"of the {unit}s that the judge turns down, the share that {right} call {accepted}",
-        "interval": f"{METHOD}; unit: {unit}; half an imagined {unit} of every outcome is added per verdict",
+        "n, judgements": f"n counts {unit}s; one that several cells have in the same words was answered once, and is "
+        "drawn again with all of its judgements of one verdict or not at all",
+        "interval": f"{METHOD}; unit: {unit}; half an imagined {unit} of every outcome is added per verdict; none from "
+        f"fewer than {FEWEST} {unit}s",
     }
     if question.what == "audit":
         definitions["people"] = (

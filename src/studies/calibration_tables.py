@@ -34,6 +34,7 @@ def agreement_rows(raters: str, parts: Sequence[tuple[str, str, Compared]]) -> p
             "weighting": weighting,
             "judged": each.size,
             "n": measures["agreement"].n,
+            "judgements": each.judgements,
             **{key: value for measure in MEASURES for key, value in columns(measure, measures[measure]).items()},
             "first_share": None if measures["first_share"].reason else measures["first_share"].value,
             "first_share_reason": measures["first_share"].reason,
@@ -57,6 +58,7 @@ def cell_rows(sample: Sample, rated: pl.DataFrame, first: str, second: str) -> p
                 "judged": compared.size,
                 "unparsed": strata["unparsed"][0],
                 "n": compared.sample["agreement"].n,
+                "judgements": compared.judgements,
                 "judge_share": None if yes.reason else yes.value,
                 "judge_share_reason": yes.reason,
                 **columns("corrected_share", compared.population["prevalence"]),
@@ -161,6 +163,7 @@ def metrics_of(
         "sampled": sample.units.height,
         "items": items,
         "n": whole.sample["agreement"].n,
+        "judgements": whole.judgements,
         "uncovered": whole.uncovered,
     }
     for name in MEASURES:

@@ -8,6 +8,7 @@ import polars as pl
 
 from src.calibration.questions import Question
 from src.figures.captions import percent, plural
+from src.figures.calibration import rated_words
 from src.stats.agreement import Estimate
 from src.studies.raters import Compared, people
 
@@ -31,7 +32,7 @@ def agree(one: str, other: str, whole: Compared, question: Question) -> str:
     drawn, weighted = whole.sample, whole.population
     return (
         f"{one[0].upper()}{one[1:]} and {other} agree on {share(drawn['agreement'])} of "
-        f"{plural(drawn['agreement'].n, question.unit)} drawn by verdict: κ {number(drawn['kappa'])}, "
+        f"{rated_words(drawn['agreement'].n, whole.judgements, question.unit)} drawn by verdict: κ {number(drawn['kappa'])}, "
         f"AC1 {number(drawn['ac1'])}, PABAK {number(drawn['pabak'])}. Weighted to all "
         f"{plural(whole.size, f'judged {question.unit}')}: agreement {share(weighted['agreement'])}, "
         f"κ {number(weighted['kappa'])}."

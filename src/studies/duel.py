@@ -16,7 +16,7 @@ from src.stats.intervals import FEWEST_BRANCHES, Interval, wilson, wilson_leaf
 from src.stats.recall import Counts
 from src.stats.trends import Crossing, Trend, crossing, decline, difference
 from src.studies.block import accuracy_of, judged_points
-from src.studies.wording import columns, p_words, points
+from src.studies.wording import columns, judged, p_words, points
 
 Number = tuple[float, Interval]
 EVENTS = pl.Schema(
@@ -34,6 +34,7 @@ EVENTS = pl.Schema(
         "p": pl.Float64,
         "p_holm": pl.Float64,
         "judged": pl.Int64,
+        "branches": pl.Int64,
         "turns": pl.Int64,
         "why": pl.String,
     }
@@ -45,6 +46,7 @@ TURNS = pl.Schema(
         "model": pl.String,
         "turn": pl.Int64,
         "judged": pl.Int64,
+        "branches": pl.Int64,
         "accuracy": pl.Float64,
         "accuracy_low": pl.Float64,
         "accuracy_high": pl.Float64,
@@ -91,7 +93,7 @@ class Event:
         zone, domain: where.
         predicted: whether it was expected there.
         testable: whether the data could have shown it; `why` says why not.
-        shown: whether it is shown.
+        shown: whether it is shown; None if it is not testable or cannot be decided.
         number, interval: the turn of the crossover, or the difference of decline rates per turn.
         p, p_holm: two-sided; NaN if it is not testable.
         turns: T.
@@ -103,7 +105,7 @@ class Event:
     domain: str
     predicted: bool
     testable: bool
-    shown: bool
+    shown: bool | None
     number: float
     interval: Interval
     p: float
@@ -112,20 +114,19 @@ class Event:
     why: str
 
     @property
-    def kept(self) -> bool:
-        """Whether what was expected is what was found; False if it is not testable."""
-        return self.testable and self.shown == self.predicted
-
-    @property
     def outcome(self) -> str:
-        """`kept`, `not kept` or `not testable`."""
-        return "not testable" if not self.testable else "kept" if self.kept else "not kept"
+        """What was predicted is kept or not, what was not is contradicted or not; or why neither."""
+        if self.shown is None:
+            return "undecided" if self.testable else "not testable"
+        if self.predicted:
+            return "kept" if self.shown else "not kept"
+        return "contradicted" if self.shown else "not contradicted"
 
     @property
     def sentence(self) -> str:
         """The outcome with its numbers."""
         expected = f"{self.name} {'predicted' if self.predicted else 'not predicted'}"
-        found = "" if not self.testable else f", {'shown' if self.shown else 'none shown'}"
+        found = "" if self.shown is None else f", {'shown' if self.shown else 'none shown'}"
         return f"{self.domain} ({self.zone}): {expected}{found}: {self.outcome}; {self.why}."
 
 
@@ -189,13 +190,14 @@ def events_table(tested: Sequence[Event]) -> pl.DataFrame:
         rows.append(
             {
                 **{"event": event.name, "zone": event.zone, "domain": event.domain, "predicted": event.predicted},
-                "shown": event.shown if event.testable else None,
+                "shown": event.shown,
                 "outcome": event.outcome,
                 **numbers,
                 "number_unit": "turn" if event.name == "crossover" else "share per turn",
                 "p": None if math.isnan(event.p) else event.p,
                 "p_holm": None if math.isnan(event.p_holm) else event.p_holm,
                 "judged": event.interval.n,
+                "branches": event.interval.branches,
                 "turns": event.turns,
                 "why": event.why,
             }
@@ -221,6 +223,7 @@ def duels_table(fought: Sequence[Duel]) -> pl.DataFrame:
                     "clusters": recall[1].n,
                     **columns("accuracy", *each.accuracies[place]),
                     "judged": each.accuracies[place][1].n,
+                    "branches": each.accuracies[place][1].branches,
                     "turns": cell.extracted["turns"].height,
                     "compared_turns": each.last,
                     **columns("decline_per_turn", trend.value, trend.interval),
@@ -245,16 +248,18 @@ def turns_table(fought: Sequence[Duel]) -> pl.DataFrame:
                     bounds = wilson_leaf(seen.valid.tolist(), [str(branch) for branch in seen.branch])
                 ends = (None, None) if bounds.reason else (bounds.low, bounds.high)
                 share = float(seen.valid.mean()) if n else None
-                rows.append((each.zone, each.domain, cell.model, turn, n, share, *ends, bounds.unit))
+                rows.append((each.zone, each.domain, cell.model, turn, n, seen.branches, share, *ends, bounds.unit))
     return pl.DataFrame(rows, schema=TURNS, orient="row")
 
 
 def _event(each: Duel, name: str, predicted: bool, p: float, p_holm: float) -> Event:
     told = _crossover(each, p_holm) if name == "crossover" else _collapse(each, p_holm)
     number, interval, shown, why = told
+    testable = not math.isnan(p)
     return Event(
-        name, each.zone, each.domain, predicted, not math.isnan(p), shown, number, interval, p, p_holm, each.last, why
-    )
+        name, each.zone, each.domain, predicted, testable, shown if testable else None, number, interval, p, p_holm,
+        each.last, why,
+    )  # fmt: skip
 
 
 def _crossover(each: Duel, p_holm: float) -> tuple[float, Interval, bool, str]:
@@ -263,32 +268,37 @@ def _crossover(each: Duel, p_holm: float) -> tuple[float, Interval, bool, str]:
     if math.isnan(slopes.value):
         return found.turn, found.interval, False, found.interval.reason
     if math.isnan(found.turn):
-        gap = f"{slopes.value:+.2f} [{slopes.interval.low:+.2f}, {slopes.interval.high:+.2f}]"
-        why = f"{found.interval.reason}: its log odds change by {gap} more per turn"
-        return found.turn, found.interval, False, f"{why}, {_tested(p_holm, found.interval.n)}"
+        why = f"{found.interval.reason}: its change of log odds per turn less that of the other {_log_odds(slopes)}"
+        return found.turn, found.interval, False, f"{why}, {_tested(p_holm, found.interval)}"
     where = f"turn {found.turn:.1f} [{found.interval.low:.1f}, {found.interval.high:.1f}] of {each.last}"
-    numbers = f"{where}, {_tested(p_holm, found.interval.n)}"
+    numbers = f"{where}, {_tested(p_holm, found.interval)}"
     if slopes.value > 0:
         return found.turn, found.interval, False, f"it is the general model that is overtaken, {numbers}"
     return found.turn, found.interval, p_holm < 0.05, numbers
 
 
-def _collapse(each: Duel, p_holm: float) -> tuple[float, Interval, bool, str]:
+def _collapse(each: Duel, p_holm: float) -> tuple[float, Interval, bool | None, str]:
     faster, lead = each.faster, each.crossing.lead
-    if reason := faster.interval.reason or (each.crossing.interval.reason if math.isnan(lead) else ""):
+    if reason := faster.interval.reason or lead.interval.reason:
         return faster.value, faster.interval, False, reason
-    ahead = lead > 0
+    low, high = lead.interval.low, lead.interval.high
+    behind = "it was ahead" if low > 0 else "it was behind" if high < 0 else "whether it was ahead cannot be told"
     why = (
-        f"declines by {points(faster.value, faster.interval, 2)} per turn faster up to turn {each.last}, "
-        f"{'ahead' if ahead else 'not ahead'} in turn 1 ({lead:+.2f} log odds), {_tested(p_holm, faster.interval.n)}"
+        f"its decline per turn less that of the general model {points(faster.value, faster.interval, 2)} up to turn "
+        f"{each.last}, {_tested(p_holm, faster.interval)}; in turn 1 {behind} ({_log_odds(lead)} log odds)"
     )
-    return faster.value, faster.interval, faster.value > 0 and p_holm < 0.05 and not ahead, why
+    falls = faster.value > 0 and p_holm < 0.05
+    return faster.value, faster.interval, None if falls and low <= 0 <= high else falls and high < 0, why
 
 
 def _collapse_p(each: Duel) -> float:
     """NaN unless both what must be known is known: the decline, and who was ahead."""
-    return math.nan if math.isnan(each.crossing.lead) else each.faster.p
+    return math.nan if math.isnan(each.crossing.lead.value) else each.faster.p
 
 
-def _tested(p_holm: float, n: int) -> str:
-    return f"{p_words(p_holm, 'Holm p')}, n = {n:,} judged points"
+def _tested(p_holm: float, interval: Interval) -> str:
+    return f"{p_words(p_holm, 'Holm p')}, {judged(interval)}"
+
+
+def _log_odds(gap: Trend) -> str:
+    return f"{gap.value:+.2f} [{gap.interval.low:+.2f}, {gap.interval.high:+.2f}]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 from pydantic import ConfigDict
@@ -133,18 +134,22 @@ def _verdict(whole: pl.DataFrame, of_models: pl.DataFrame, cells: Sequence[Measu
         return [f"Over {n} there is no raw point, so there is nothing to filter."]
     merged, rejected, left = (_told(whole, stage) for stage in ("dedup_rate", "audit_rejection", "valid_of_raw"))
     lines = [
-        f"Over {n} {merged} raw points were merged and {rejected} judged clusters rejected; valid clusters are {left} "
-        f"raw points (95 % intervals, unit {_unit(whole)})."
+        f"Over {n} {merged} were merged and {rejected} rejected by the audit; valid clusters are {left}. Points are raw "
+        "ones, intervals 95 %: their unit is the branch where branches are counted, else the point or cluster itself."
     ]
     if of_models["model"].n_unique() > 1:
         for stage, words in (("dedup_rate", "merged"), ("audit_rejection", "rejected")):
             ranked = of_models.filter(pl.col("stage") == stage, pl.col("share").is_not_null()).sort("share", "model")
             if ranked.height > 1:
                 low, high = (
-                    f"{row['model']} ({percent(row['share'])} {_bounds(row)}, n = {row['n']:,})"
+                    f"{row['model']} ({percent(row['share'])} {_bounds(row)}, n = {_n(row)})"
                     for row in (ranked.row(0, named=True), ranked.row(-1, named=True))
                 )
-                lines.append(f"Fewest {words}: {low}; most: {high}; {plural(ranked.height, 'model')}.")
+                of = plural(ranked.height, "model")
+                if ranked["share"][0] == ranked["share"][-1]:
+                    lines.append(f"Share {words}: {percent(ranked['share'][0])} of all {of}.")
+                else:
+                    lines.append(f"Share {words}, {of}: from {low} to {high}.")
     unread = [
         _told(whole, name, name) for name in (*ANSWERS, "judge_unparsed", "audit_unparsed") if _count(whole, name)
     ]
@@ -152,22 +157,22 @@ def _verdict(whole: pl.DataFrame, of_models: pl.DataFrame, cells: Sequence[Measu
     return lines
 
 
-def _unit(table: pl.DataFrame) -> str:
-    return "branch" if table.filter(stage="dedup_rate")["leaf_low"][0] is not None else "point or cluster"
-
-
 def _count(table: pl.DataFrame, stage: str) -> int:
     return int(table.filter(stage=stage)["count"][0])
 
 
 def _told(table: pl.DataFrame, stage: str, name: str = "") -> str:
-    """`12.3 % [10.1, 14.9] of 4,321`; with a name in front of it if given."""
+    """`12.3 % [10.1, 14.9] of 4,321 points in 16 branches`; with a name in front of it if given."""
     row = table.filter(stage=stage).row(0, named=True)
     front = f"{name} " if name else ""
     if row["share"] is None:
         return f"{front}{row['count']:,} of none"
-    unit = f" {row['unit']}s" if name else ""
-    return f"{front}{percent(row['share'])} {_bounds(row)} of {row['n']:,}{unit}"
+    return f"{front}{percent(row['share'])} {_bounds(row)} of {_n(row)}"
+
+
+def _n(row: dict[str, Any]) -> str:
+    """What an interval rests on: `4,321 points in 16 branches`; without branches where they are not its unit."""
+    return plural(row["n"], row["unit"]) + (f" in {row['branches']} branches" if row["leaf_low"] is not None else "")
 
 
 def _bounds(row: dict[str, float]) -> str:

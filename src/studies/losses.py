@@ -55,14 +55,22 @@ class Losses:
     counts: dict[str, int]
 
 
+def atoms_by_branch(cell: MeasuredCell) -> pl.DataFrame:
+    """The table `process/atoms` of a cell with the branch of each point, unique over cells."""
+    where = pl.lit(f"{cell.model}/{cell.strategy}/{cell.domain}/")
+    branches = cell.extracted["atoms"].select("atom_id", branch=where + pl.col("branch"))
+    return cell.processed["atoms"].join(branches, on="atom_id", how="left", maintain_order="left")
+
+
+def judged_clusters(cell: MeasuredCell) -> pl.DataFrame:
+    """Those of them that stand for a cluster with a verdict."""
+    return atoms_by_branch(cell).filter(pl.col("unique") & pl.col("valid").is_not_null())
+
+
 def lost(cell: MeasuredCell) -> Losses:
     """Count what became of the points of a cell."""
     atoms, turns = cell.extracted["atoms"], cell.extracted["turns"]
-    where = pl.lit(f"{cell.model}/{cell.strategy}/{cell.domain}/")
-    judged = cell.processed["atoms"].join(
-        atoms.select("atom_id", (where + pl.col("branch")).alias("branch")), on="atom_id", how="left"
-    )
-    units = judged.filter(pl.col("unique") & pl.col("valid").is_not_null())
+    judged, units = atoms_by_branch(cell), judged_clusters(cell)
     verdicts = cell.processed["pairs"]["verdict"].drop_nulls()
     counts = {name: int(cell.metrics[name] or 0) for name in ("raw", "unique", "valid", "invalid", "audit_unparsed")}
     counts |= {name: int(turns[name].sum()) for name in ANSWERS}

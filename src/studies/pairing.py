@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 from scipy.stats import rankdata
 
-from src.stats.compare import Pair, Repeats, averaged, recall_interval, tied
+from src.stats.compare import SEVERAL, Pair, Repeats, averaged, recall_interval, tied
 from src.stats.intervals import Interval
 from src.stats.recall import recall_match
 from src.studies.block import Block, accuracy_of
-from src.studies.wording import columns
+from src.studies.wording import columns, number
 
 PAIRED = {
     "union": "clusters of valid points that at least one of the compared models has; one domain, one strategy",
@@ -23,9 +24,11 @@ PAIRED = {
     "accuracy": "valid of valid and invalid clusters, mean over domains; interval: Wilson on n/deff (unit: branch), "
     "with fewer than three branches plain Wilson (unit: point), square-and-add over domains",
     "difference": "recall_match of two models on the same clusters; interval: 2,000 multinomial draws over the "
-    "patterns of membership, each domain drawn on its own",
-    "p": "of the difference over its standard error if both found equally much; Holm: corrected over all pairs; mid-p: "
-    "McNemar's on the clusters that one of the two alone has",
+    "patterns of membership, each domain drawn on its own; none where fewer than 10 clusters are unlike the rest",
+    "p": "of the difference over its standard error if both found equally much, counted exactly in domains where fewer "
+    "than 10 clusters tell the two apart; Holm: corrected over all pairs; mid-p: McNemar's, only with one domain",
+    "only_model, only_other": "clusters that hold a point of only one of the two, summed over domains; the difference "
+    "gives each domain the same weight, so the two need not point the same way",
     "not separable": "Holm's p of 5 % or more against the model with the highest recall_match",
 }
 
@@ -43,6 +46,7 @@ PAIRS = pl.Schema(
         "p": pl.Float64,
         "p_holm": pl.Float64,
         "p_midp": pl.Float64,
+        "p_midp_reason": pl.String,
     }
 )
 
@@ -63,18 +67,17 @@ def models_table(
 ) -> pl.DataFrame:
     """One row for each model, means over the domains; sorted by name."""
     rows: list[dict[str, Any]] = []
-    counts, draws = drawn.count, drawn.counted.mean(axis=1)
     for place, model in enumerate(block.models):
-        counted = drawn.interval(draws[:, place])
         rows.append(
             {
                 "model": model,
                 "domains": len(block.domains),
                 **columns("recall_match", *recall[place]),
-                **columns("recall_count", float(counts[place]), counted),
+                **columns("recall_count", *drawn.count_of(place)),
                 "clusters": recall[place][1].n,
                 **columns("accuracy", *accuracy[place]),
                 "judged": accuracy[place][1].n,
+                "branches": accuracy[place][1].branches,
                 "accuracy_unit": accuracy[place][1].unit,
                 "tied_with_best": place in best,
             }
@@ -94,7 +97,8 @@ def pairs_table(models: Sequence[str], compared: Sequence[Pair]) -> pl.DataFrame
             "clusters": pair.interval.n,
             "p": pair.p,
             "p_holm": pair.p_holm,
-            "p_midp": pair.p_midp,
+            "p_midp": number(pair.p_midp),
+            "p_midp_reason": SEVERAL if math.isnan(pair.p_midp) else "",
         }
         for pair in compared
     ]
@@ -110,10 +114,10 @@ def domains_table(block: Block, drawn: Repeats, by_domain: Sequence[Sequence[Pai
         by_domain: the pairs of each domain alone.
     """
     rows: list[dict[str, Any]] = []
-    for number, domain in enumerate(block.domains):
-        here, counts = drawn.of_domain(number), block.unions[domain]
+    for at, domain in enumerate(block.domains):
+        here, counts = drawn.of_domain(at), block.unions[domain]
         match, counted = here.match, here.count
-        best = tied(match, by_domain[number])
+        best = tied(match, by_domain[at])
         ranks = rankdata(-match)
         for place, model in enumerate(block.models):
             value, interval = accuracy_of(block.cells[model, domain])
@@ -127,6 +131,7 @@ def domains_table(block: Block, drawn: Repeats, by_domain: Sequence[Sequence[Pai
                     "clusters": len(counts),
                     **columns("accuracy", value, interval),
                     "judged": interval.n,
+                    "branches": interval.branches,
                     "accuracy_unit": interval.unit,
                     "tied_with_best": place in best,
                 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 from pydantic import ConfigDict
@@ -31,7 +32,7 @@ DEFINITIONS = {
     "± (sd)": "standard deviation over domains (n - 1), not an interval; unit: domain",
     "[low, high]": "95 % interval of one run's yield: judged clusters times the interval of accuracy (Wilson on "
     "n/deff, unit branch; with fewer than 3 branches plain Wilson, unit point), ratio by MOVER; it takes the points "
-    "that were proposed as given: a fresh run would vary more",
+    "that were proposed as given: a fresh run would vary more; n: its judged clusters, and the branches they lie in",
     "area": "area under the yield over log10 of the tokens, 100 points from the model's cheapest first turn to its "
     "dearest end, 0 before a first turn, flat after an end; in yield times decades",
 }
@@ -76,7 +77,8 @@ class Pareto:
             question=self.question,
             reference="arXiv 2602.00959, yield ratio and cost-performance frontier of the strategies",
             verdict=tuple(
-                _verdict(averaged.filter(model=model), rows.filter(model=model)) for model in models[:LONGEST]
+                _verdict(averaged.filter(model=model), rows.filter(model=model), self.baseline)
+                for model in models[:LONGEST]
             )
             + ((f"{len(models) - LONGEST} more models are in the table.",) if len(models) > LONGEST else ()),
             metrics=_metrics(averaged),
@@ -139,10 +141,10 @@ def _unusable(rows: pl.DataFrame) -> list[str]:
     return clauses
 
 
-def _verdict(averaged: pl.DataFrame, rows: pl.DataFrame) -> str:
+def _verdict(averaged: pl.DataFrame, rows: pl.DataFrame, baseline: str) -> str:
     """Who is Pareto-optimal and who is beaten by whom, for one model, with the numbers."""
     model = averaged["model"][0]
-    said = {row["strategy"]: _numbers(row, rows) for row in averaged.iter_rows(named=True)}
+    said = {row["strategy"]: _numbers(row, rows, baseline) for row in averaged.iter_rows(named=True)}
     placed = averaged.filter(pl.col("pareto_optimal").is_not_null())
     if placed.is_empty():
         return f"{model}: no strategy can be placed ({averaged['pareto_reason'][0]}); " + "; ".join(said.values()) + "."
@@ -160,15 +162,22 @@ def _verdict(averaged: pl.DataFrame, rows: pl.DataFrame) -> str:
     )
 
 
-def _numbers(row: dict[str, float], rows: pl.DataFrame) -> str:
-    """`personas_n3 (yield 0.73 ± 0.08, 12,300 tokens, area 0.41)`."""
+def _numbers(row: dict[str, Any], rows: pl.DataFrame, baseline: str) -> str:
+    """`personas_n3 (yield 0.73 ± 0.08, 12,300 tokens, area 0.41)`; of one domain with its interval and n."""
     if row["yield_mean"] is None:
         return f"{row['strategy']} (no yield)"
-    if row["yield_sd"]:  # that of the baseline is 0 by definition
+    spread = ""
+    if row["strategy"] == baseline:
+        pass  # its yield is 1 by definition
+    elif row["yield_sd"] is not None:
         spread = f" ± {row['yield_sd']:.2f}"
-    else:
-        run = rows.filter(pl.col("strategy") == row["strategy"], pl.col("yield").is_not_null()).row(0, named=True)
-        spread = "" if run["yield_low"] is None else f" [{run['yield_low']:.2f}, {run['yield_high']:.2f}]"
+    else:  # one domain, which `over` names
+        run = rows.row(
+            by_predicate=(pl.col("strategy") == row["strategy"]) & (pl.col("domain") == row["over"]), named=True
+        )
+        if run["yield_low"] is not None:
+            n = plural(run["judged"], "point") + (f" in {run['branches']} branches" if run["unit"] == "branch" else "")
+            spread = f" [{run['yield_low']:.2f}, {run['yield_high']:.2f}], n = {n}"
     cost = "tokens unknown" if row["tokens_mean"] is None else f"{row['tokens_mean']:,.0f} tokens"
     area = "" if row["area_mean"] is None else f", area {row['area_mean']:.2f}"
     return f"{row['strategy']} (yield {row['yield_mean']:.2f}{spread}, {cost}{area})"

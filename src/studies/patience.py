@@ -35,7 +35,7 @@ def patience_table(cells: Sequence[MeasuredCell]) -> pl.DataFrame:
         so_far = cumulated(turns, cell.extracted["atoms"], cell.processed["atoms"])
         own, reason = int(cell.value("saturation.patience") or 0), str(cell.metrics["stop_reason"])
         for patience in PATIENCES:
-            stop, why = _stop(turns["stale"].to_list(), own, reason, patience)
+            stop, why = _stop(turns["stale"].to_list(), own, reason, patience, int(cell.value("max_turns")))
             place = (cell.model, cell.strategy, cell.domain, own, turns.height, reason, patience)
             if stop is None:
                 rows.append((*place, None, None, None, None, None, why))
@@ -50,7 +50,7 @@ def patience_table(cells: Sequence[MeasuredCell]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=PATIENCE, orient="row").sort("model", "strategy", "domain", "patience")
 
 
-def _stop(stale: Sequence[bool], own: int, reason: str, patience: int) -> tuple[int | None, str]:
+def _stop(stale: Sequence[bool], own: int, reason: str, patience: int, max_turns: int) -> tuple[int | None, str]:
     """The turn after which a run stops with another patience; or why nobody knows."""
     if reason == "recorded":
         return None, "recorded answers: no loop decided when to stop"
@@ -61,6 +61,8 @@ def _stop(stale: Sequence[bool], own: int, reason: str, patience: int) -> tuple[
             return turn, ""
     if patience == own or reason == "max_turns":
         return len(stale), ""  # as it was: the limit of turns, or what cut it short
+    if reason == "saturated" and len(stale) >= max_turns:
+        return len(stale), ""  # the limit of turns would have ended it there
     if reason == "saturated":
         return (
             None,

@@ -12,6 +12,7 @@ from src.cells import MeasuredCell
 from src.stats.compare import combined
 from src.stats.intervals import Interval
 from src.studies.block import accuracy_of
+from src.studies.losses import judged_clusters
 
 DRAWS = 2_000
 FEWEST_PAIRS = 3
@@ -22,6 +23,7 @@ PROMPTS = pl.Schema(
         **dict.fromkeys(("raw", "raw_synonyms", "valid", "valid_synonyms"), pl.Int64),
         **dict.fromkeys(("raw_change", "valid_change", "accuracy_change"), pl.Float64),
         **dict.fromkeys(("accuracy_change_low", "accuracy_change_high"), pl.Float64),
+        **dict.fromkeys(("judged", "judged_synonyms", "branches", "branches_synonyms"), pl.Int64),
         "reason": pl.String,
     }
 )
@@ -82,6 +84,7 @@ def _paired(cell: MeasuredCell, variant: MeasuredCell) -> dict[str, Any]:
     raw, raw_other, valid, valid_other = (
         int(each.metrics[name] or 0) for name in ("raw", "valid") for each in (cell, variant)
     )
+    judged, judged_other = judged_clusters(cell), judged_clusters(variant)
     row: dict[str, Any] = {
         "model": cell.model,
         "strategy": cell.strategy,
@@ -94,6 +97,10 @@ def _paired(cell: MeasuredCell, variant: MeasuredCell) -> dict[str, Any]:
         "valid_synonyms": valid_other,
         "raw_change": raw_other / raw - 1 if raw else None,
         "valid_change": valid_other / valid - 1 if valid else None,
+        "judged": judged.height,
+        "judged_synonyms": judged_other.height,
+        "branches": judged["branch"].n_unique(),
+        "branches_synonyms": judged_other["branch"].n_unique(),
         "reason": "" if raw and valid else "the base has no point",
     }
     if cell.metrics["accuracy"] is None or variant.metrics["accuracy"] is None:

@@ -67,15 +67,19 @@ def annotator_pairs(labels: pl.DataFrame, question: Question, seed: int) -> list
 class Compared:
     """Two raters over a part of the sample.
 
+    The unit is the item: what several cells said in the same words, people answered once.
+
     Attributes:
-        sample: the measures of the points as drawn, which is balanced by verdict.
+        sample: the measures of the points as drawn, which is balanced by verdict; n of items.
         population: those of the judgements that the points stand for.
+        judgements: how many drawn judgements have both answers; an item may stand for several.
         uncovered: share of these in strata of which no point has both answers.
         size: how many judgements they stand for.
     """
 
     sample: Mapping[str, Estimate]
     population: Mapping[str, Estimate]
+    judgements: int
     uncovered: float
     size: int
 
@@ -84,7 +88,7 @@ def compare(rated: pl.DataFrame, strata: pl.DataFrame, first: str, second: str, 
     """Compare two columns of answers over the points that have both.
 
     Args:
-        rated: a row per drawn point: stratum, verdict and the columns of answers, null where there is none.
+        rated: a row per drawn judgement: stratum, item, verdict and the columns of answers, null where there is none.
         strata: those that the points were drawn from; others are left out of both.
         first: the column that is checked.
         second: the column that counts as right.
@@ -93,13 +97,23 @@ def compare(rated: pl.DataFrame, strata: pl.DataFrame, first: str, second: str, 
     place = {number: row for row, number in enumerate(strata["stratum"])}
     both = rated.filter(pl.col("stratum").is_in(list(place))).drop_nulls([first, second])
     size = int(strata["population"].sum())
-    sample = agreement(both[first], both[second], drawn_by=both["verdict"], seed=seed)
     numbers = [place[number] for number in both["stratum"]]
     weights, uncovered, reason = stands_for(numbers, strata["population"].to_list(), strata["verdict"].to_list())
+    # Judgements of one item under one verdict have the same answers: they are drawn again together or not at all.
+    items = (
+        both.with_columns(share=pl.Series(weights if weights.size else [0.0] * both.height, dtype=pl.Float64))
+        .sort("item", "verdict", "stratum")
+        .group_by("item", *dict.fromkeys(("verdict", first, second)), maintain_order=True)
+        .agg(pl.len().alias("judgements"), pl.col("share").sum())
+    )
+
+    def weighted(weight: str) -> dict[str, Estimate]:
+        return agreement(items[first], items[second], drawn_by=items["verdict"], weight=items[weight], seed=seed)
+
+    sample = weighted("judgements")
     if reason or both.is_empty():
-        return Compared(sample, without(reason or sample["agreement"].reason, both.height), 1.0, size)
-    population = agreement(both[first], both[second], drawn_by=both["verdict"], weight=weights, seed=seed)
-    return Compared(sample, population, uncovered, size)
+        return Compared(sample, without(reason or sample["agreement"].reason, items.height), both.height, 1.0, size)
+    return Compared(sample, weighted("share"), both.height, uncovered, size)
 
 
 def scopes(sample: Sample) -> Iterator[tuple[str, str, pl.DataFrame]]:

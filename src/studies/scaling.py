@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from src.stats.intervals import Interval
 from src.studies.block import Block, by_strategy, find_block
 from src.studies.known import Known
 from src.studies.pairing import PAIRED, domains_table, models_table, pairs_table, recalls
-from src.studies.wording import columns, listed, points, put, share
+from src.studies.wording import columns, judged, listed, points, put, share
 
 DEFINITIONS = {
     **PAIRED,
@@ -185,27 +185,26 @@ def _verdict(
     names = block.models
     where = f"{plural(len(block.domains), 'domain')}, n = {plural(recall[0][1].n, 'union cluster')}"
     if len(names) == 1:
-        judged = accuracy[0][1]
         return (
-            f"{names[0]} is the only model, so nothing can be said about size: accuracy {share(*accuracy[0])} of "
-            f"n = {judged.n:,} judged points in {plural(len(block.domains), 'domain')}; its recall of its own union is "
+            f"{names[0]} is the only model, so nothing can be said about size: accuracy {share(*accuracy[0])}, "
+            f"{judged(accuracy[0][1])} of {plural(len(block.domains), 'domain')}; its recall of its own union is "
             "100 % by definition.",
         )
     order = [int(place) for place in np.argsort(size, kind="stable")]
     shown = order if len(order) <= 6 else [order[0], order[-1]]
     said = "; ".join(f"{names[place]} {share(*recall[place])}" for place in shown)
-    slope, rise = trends["recall_slope"], "cannot be said to know more or less than the smaller"
-    if not slope[1].reason and slope[1].low > 0:
-        rise = "know more"
-    elif not slope[1].reason and slope[1].high < 0:
-        rise = "know less"
-    head = f"Among these models, the larger ones {rise}" if not slope[1].reason else "All models are of one size"
-    lines = [
-        f"{head}: recall_match {points(*slope)} per ten times the parameters ({where}, {len(names)} models; "
-        f"{'smallest and largest: ' if len(shown) < len(order) else ''}{said})."
-        if not slope[1].reason
-        else f"{head}, so there is no slope: recall_match {said} ({where})."
-    ]
+    slope, reach = trends["recall_slope"]
+    if math.isnan(slope):
+        lines = [f"All models are of one size, so there is no slope: recall_match {said} ({where})."]
+    else:
+        rise, against = "cannot be said to know more or less than the smaller", _against(slope, reach, steps)
+        if not reach.reason and (reach.low > 0 or reach.high < 0):
+            rise = f"know {'more' if slope > 0 else 'less'}{' on the whole' if against else ''}"
+        lines = [
+            f"Among these models, the larger ones {rise}: recall_match {points(slope, reach)} per ten times the "
+            f"parameters ({where}, {len(names)} models; "
+            f"{'smallest and largest: ' if len(shown) < len(order) else ''}{said}){against}."
+        ]
     apart = len(names) - len(best)
     lines.append(
         f"{names[best[0]]} has the highest recall_match; "
@@ -219,18 +218,36 @@ def _verdict(
         lines.append(f"Diminishing returns cannot be judged: {interval.reason}.")
     else:
         told = "diminishing" if interval.high < 0 else "growing" if interval.low > 0 else "not told from constant"
-        few = []
-        for row in steps.iter_rows(named=True):
-            bounds = replace(interval, low=row["gain_per_decade_low"], high=row["gain_per_decade_high"])
-            few.append(f"{row['from']} to {row['to']} {points(row['gain_per_decade'], bounds)}")
+        few = [_step(row, interval) for row in steps.iter_rows(named=True)]
         detail = f"; per step: {'; '.join(few)}" if len(few) <= 4 else ""
         lines.append(
             f"Returns are {told}: the gain per decade changes by {points(bend, interval)} per further decade{detail}."
         )
     trend = trends["accuracy_slope"]
     if not math.isnan(trend[0]):
-        lines.append(f"Accuracy changes by {points(*trend)} per ten times the parameters (unit: {trend[1].unit}).")
+        lines.append(
+            f"Accuracy changes by {points(*trend)} per ten times the parameters ({judged(trend[1])}; unit: "
+            f"{trend[1].unit})."
+        )
     return tuple(lines)
+
+
+def _against(slope: float, interval: Interval, steps: pl.DataFrame) -> str:
+    """A clause on the steps that go against the slope with their whole interval; "" if none does."""
+    counter = pl.col("gain_per_decade_high") < 0 if slope >= 0 else pl.col("gain_per_decade_low") > 0
+    rows = steps.filter(counter).sort(pl.col("gain_per_decade").abs(), descending=True, maintain_order=True)
+    if rows.is_empty():
+        return ""
+    of = f"{rows.height} of {plural(steps.height, 'step')} between neighbouring sizes"
+    most = "most: " if rows.height > 1 else ""
+    return f"; but against it, with the whole interval, {of}: {most}{_step(rows.row(0, named=True), interval)}"
+
+
+def _step(row: Mapping[str, Any], slope: Interval) -> str:
+    """A row of the table of steps in words."""
+    low, high, reason = (row[f"gain_per_decade_{part}"] for part in ("low", "high", "reason"))
+    interval = replace(slope, low=low, high=high, reason=reason)
+    return f"{row['from']} to {row['to']} {points(row['gain_per_decade'], interval)}"
 
 
 def _metrics(

@@ -25,7 +25,7 @@ DEFINITIONS = {
     "nine settings": "strict .90, .92, .94 × fuzzy .65, .70, .75, from one pass of similarities and stored verdicts, "
     "with the cell's own guards, candidates and linkage; unions under the same setting as their cells",
     "± (half range)": "half of the distance between the largest and the smallest value over the nine settings; not an "
-    "interval",
+    "interval; of cells and unions whose value is known in all nine",
     "recall_match": "share of a union's clusters that hold a valid point of the model; unit: union cluster",
     "accuracy": "valid / (valid + invalid) clusters; bounds: Wilson 95 %, by point and by branch",
     "change places": "one model has the higher recall in some settings and the other in others; tied: Holm's p over "

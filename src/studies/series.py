@@ -23,13 +23,14 @@ from src.stats.recall import recall_match
 from src.studies.block import Block, find_block
 from src.studies.known import Known
 from src.studies.pairing import PAIRED, Number, domains_table, models_table, pairs_table, recalls
-from src.studies.wording import listed, number, p_words, points, put, share
+from src.studies.wording import judged, listed, number, p_words, points, put, share
 
 DEFINITIONS = {
     **PAIRED,
     "Kendall's W": "agreement of the domains on the order of the models by recall_match: 1 the same order everywhere, "
-    "0 none; ties corrected. p: share of 2,000 random orders in every domain that agree as much; range: W in 95 % of "
-    "the multinomial draws, a measure of how much the measurement shakes it, below the truth where models are close",
+    "0 none; ties corrected. p: share of 2,000 random orders in every domain that agree as much; a small one refutes "
+    "random orders and says nothing of single pairs. Range: W in 95 % of the multinomial draws, a measure of how much "
+    "the measurement shakes it, below the truth where models are close",
     "reversal": "a pair of models of which one is ahead in one domain and the other in another, both separated by "
     "Holm's p over all pairs of the domain",
     "spread of accuracy": "highest less lowest mean accuracy of a model; interval: square-and-add widened by the "
@@ -142,21 +143,22 @@ def _verdict(
     if len(names) == 1:
         return (
             f"{names[0]} is the only model, so there is no order: accuracy {share(*accuracy[0])} of "
-            f"n = {accuracy[0][1].n:,} judged points ({where}).",
+            f"{judged(accuracy[0][1])} ({where}).",
         )
+    turned = [f"{row['model']} and {row['other']}" for row in reversed_pairs.iter_rows(named=True)]
     if agreed.reason:
         stable = f"Whether the order is stable cannot be said: {agreed.reason}"
     else:
         least = 1 / math.factorial(min(len(names), 20)) ** (len(block.domains) - 1)
         few = f", {least:.3f} being the least that so few can reach" if least >= 0.05 else ""
-        told = "is stable over domains" if agreed.p < 0.05 else "cannot be told from chance over domains"
         stable = (
-            f"The order of {len(names)} models by recall_match {told}: Kendall's W {agreed.w:.2f} ({p_words(agreed.p)} "
-            f"by {DRAWS:,} permutations{few}; {agreed.low:.2f} to {agreed.high:.2f} in 95 % of draws; {where})"
+            f"The order of {len(names)} models by recall_match {_told(agreed, turned)}: Kendall's W {agreed.w:.2f} "
+            f"({p_words(agreed.p)} by {DRAWS:,} permutations{few}; {agreed.low:.2f} to {agreed.high:.2f} in 95 % of "
+            f"draws; {where})"
         )
-    turned = [f"{row['model']} and {row['other']}" for row in reversed_pairs.iter_rows(named=True)]
     if len(block.domains) > 1:
-        stable += f"; {plural(len(turned), 'reversal')} beyond noise{': ' + listed(turned) if turned else ''}"
+        found = f"{len(turned)} of {plural(math.comb(len(names), 2), 'pair')} reversed beyond noise: {listed(turned)}"
+        stable += f"; {found if turned else 'no reversal beyond noise'}"
     order = np.argsort(-drawn.match, kind="stable").tolist()
     shown = order if len(order) <= 6 else [order[0], order[-1]]
     said = "; ".join(f"{names[place]} {share(*recall[place])}" for place in shown)
@@ -174,6 +176,15 @@ def _verdict(
     )
 
 
+def _told(agreed: Concordance, turned: Sequence[str]) -> str:
+    """What may be said of the order; a small p refutes random orders and no more."""
+    if agreed.p >= 0.05:
+        return "cannot be told from chance over domains"
+    if turned:
+        return "agrees in part over domains"
+    return "is the same in every domain" if agreed.w > 1 - 1e-9 else "agrees over domains more than random orders would"
+
+
 def _accuracy_sentence(names: Sequence[str], accuracy: Sequence[Number]) -> str:
     known = [(value, interval, name) for (value, interval), name in zip(accuracy, names, strict=True)
              if not interval.reason]  # fmt: skip
@@ -183,8 +194,9 @@ def _accuracy_sentence(names: Sequence[str], accuracy: Sequence[Number]) -> str:
     top, bottom = max(known, key=lambda row: row[0]), min(known, key=lambda row: row[0])
     deviation = float(np.std([value for value, *_ in known], ddof=1))
     return (
-        f"Mean accuracy varies by {points(gap, interval)} between models (sd {100 * deviation:.1f} points): highest "
-        f"{top[2]} {share(top[0], top[1])}, lowest {bottom[2]} {share(bottom[0], bottom[1])} (unit: {interval.unit})."
+        f"Mean accuracy varies by {points(gap, interval)} between models (sd {100 * deviation:.1f} percentage points): "
+        f"highest {top[2]} {share(top[0], top[1])}, lowest {bottom[2]} {share(bottom[0], bottom[1])} "
+        f"({judged(interval)}; unit: {interval.unit})."
     )
 
 

@@ -45,6 +45,7 @@ REVERSALS = pl.Schema(
         "tied": pl.Boolean,
         "reversed_in": pl.Int64,
         "level_in": pl.Int64,
+        "known_in": pl.Int64,
         "settings": pl.String,
         "reason": pl.String,
     }
@@ -86,7 +87,7 @@ def recalls_table(unions: Sequence[Union], models: Sequence[str]) -> pl.DataFram
 
 
 def reversals_table(unions: Sequence[Union], recalls: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Pairs of models whose order by recall_match is not the same in all nine settings, schema REVERSALS.
+    """Pairs of models whose order by recall_match is not the same in all settings that have one, schema REVERSALS.
 
     `ahead` is the model with the higher recall under the union's own setting; `tied` says whether the two could not be
     told apart there anyway: Holm's p over all pairs of the union is 5 % or more.
@@ -117,8 +118,8 @@ def reversals_table(unions: Sequence[Union], recalls: pl.DataFrame, seed: int) -
             rows.append(
                 (
                     union.domain, union.strategy, chosen[first], chosen[second], abs(pair.difference), *bounds,
-                    pair.p_holm, pair.p_holm >= 0.05, len(turned), int((over == 0).sum()), ", ".join(turned),
-                    pair.interval.reason,
+                    pair.p_holm, pair.p_holm >= 0.05, len(turned), int((over == 0).sum()), len(settings),
+                    ", ".join(turned), pair.interval.reason,
                 )
             )  # fmt: skip
     return pl.DataFrame(rows, schema=REVERSALS, orient="row").sort("domain", "strategy", "ahead", "behind")

@@ -6,6 +6,7 @@ and general models).
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 from pydantic import ConfigDict
@@ -22,6 +23,7 @@ from src.studies.duel import Duel, Event, duel, duels_table, events, events_tabl
 from src.studies.known import Known
 from src.studies.wording import listed, p_words, points, put, share
 
+OUTCOMES = ("kept", "not kept", "contradicted", "not contradicted", "undecided", "not testable")
 Zone = Literal["inside", "outside"]
 DEFINITIONS = {
     "inside, outside": "domains that the specialised model was and was not specialised in, as the configuration says",
@@ -35,11 +37,13 @@ DEFINITIONS = {
     "valid ~ model × turn of first appearance, standard errors by branch, Fieller interval; only if it is bounded and "
     "lies in 1 to T. As an event: the specialised model is ahead before it and behind after it",
     "collapse": "the accuracy of the specialised model declines faster than that of the general one although it was "
-    "not ahead in turn 1 (on the lines of the regression)",
+    "behind in turn 1 (log odds on the lines of the regression, with the whole interval)",
     "shown": "Holm's p below 5 % over both tests of all domains: for a crossover of the interaction, for a collapse of "
     "the difference of decline rates",
-    "kept": "an event that was predicted is shown, or one that was not predicted is not shown; that an event is not "
-    "shown does not prove that there is none",
+    "kept": "an event that was predicted is shown",
+    "contradicted": "an event that was expected not to happen is shown; that it is not shown does not prove that there "
+    "is none",
+    "undecided": "the decline is faster, and the interval of the lead in turn 1 spans 0",
 }
 
 
@@ -132,7 +136,7 @@ class Specialisation:
                 "specialisation": "Accuracy of all points up to a turn, bands: 95 % intervals (unit: branch where "
                 "there are three or more, else point). Vertical line and grey band: crossover of the accuracies of new "
                 "points with its Fieller interval, where there is one. The sentence under each domain says what was "
-                "predicted for it and whether it was kept."
+                "predicted for it and what was found."
             }
             if fought
             else {},
@@ -148,11 +152,7 @@ class Specialisation:
                 f"Not testable: {self.general} and {self.specialised} have no cells by {self.strategy} in one and the "
                 f"same domain. {stated}.",
             )
-        decided = [event for event in tested if event.testable]
-        kept = sum(event.kept for event in decided)
-        head = f"{kept} of {plural(len(decided), 'testable prediction')} kept" if decided else "Not testable"
-        out = len(tested) - len(decided)
-        lines = [f"{head}{f', {out} not testable' if out and decided else ''}. {stated}, and nothing of it elsewhere."]
+        lines = [f"{_head(_tally(tested))}. {stated}, and nothing of it elsewhere."]
         lines += [event.sentence for event in tested]
         for each in fought:
             recall = "recall not known (no union)"
@@ -170,13 +170,29 @@ class Specialisation:
         return tuple(lines)
 
 
+def _tally(tested: list[Event]) -> dict[str, int]:
+    """How many events have each outcome; those expected and those not are counted apart."""
+    outcomes = Counter(event.outcome for event in tested)
+    return {name.replace(" ", "_"): outcomes[name] for name in OUTCOMES}
+
+
+def _head(tally: dict[str, int]) -> str:
+    """The outcomes in words: an event that does not show itself is no success."""
+    expected, excluded = (tally[name] + tally[f"not_{name}"] for name in ("kept", "contradicted"))
+    said = []
+    if expected:
+        said.append(f"{tally['kept']} of {plural(expected, 'predicted event')} shown")
+    if excluded:
+        said.append(
+            f"{tally['contradicted']} of {plural(excluded, 'event')} expected not to happen shown (none shown proves "
+            "nothing where data are weak)"
+        )
+    said += [f"{tally[name]} {name.replace('_', ' ')}" for name in ("undecided", "not_testable") if tally[name]]
+    return "; ".join(said) if expected or excluded or tally["undecided"] else "Not testable"
+
+
 def _metrics(fought: list[Duel], tested: list[Event]) -> Metrics:
-    decided = [event for event in tested if event.testable]
-    metrics: Metrics = {
-        "domains": len(fought),
-        "predictions_testable": len(decided),
-        "predictions_kept": sum(event.kept for event in decided),
-    }
+    metrics: Metrics = {"domains": len(fought), **_tally(tested)}
     for each in fought:
         put(metrics, f"crossover_{each.domain}", each.crossing.turn, each.crossing.interval)
         put(metrics, f"decline_difference_{each.domain}", each.faster.value, each.faster.interval)

@@ -9,14 +9,18 @@ from typing import Any
 import polars as pl
 
 from src.audited import put
+from src.dedup.settings import SWEEP
 from src.figures.captions import percent, plural
 from src.figures.sensitivity import mode_words
 from src.records import Metrics
 from src.stats.modality import UNIFORM
 from src.studies.prompting import change
+from src.studies.wording import listed, p_words
 
 TOLD = 5
 """Reversals, encoders and the like that are told one by one."""
+UNION = ["domain", "strategy"]
+"""What names a union."""
 
 
 @dataclass(frozen=True)
@@ -58,19 +62,45 @@ class Evidence:
         }
 
     @property
+    def accuracy_known(self) -> pl.DataFrame:
+        """How far accuracy moves, for the cells that have one in all nine settings."""
+        return self.spread.filter(settings=len(SWEEP))
+
+    @property
+    def recall_known(self) -> pl.DataFrame:
+        """How far recall_match moves, for the unions that have one in all nine settings."""
+        return self.recall_spread.filter(settings=len(SWEEP))
+
+    @property
+    def unordered(self) -> pl.DataFrame:
+        """Unions whose models have no recall in some setting: domain, strategy, settings that have one."""
+        partly = self.recall_spread.filter(pl.col("settings") < len(SWEEP))
+        return partly.select("domain", "strategy", "settings").unique().sort("domain", "strategy")
+
+    @property
     def unions(self) -> int:
-        """Unions whose models can be ordered."""
-        return self.recall_spread.select("domain", "strategy").n_unique()
+        """Unions whose models can be ordered in all nine settings."""
+        return self.recall_known.select(UNION).n_unique()
 
     @property
     def kept(self) -> int:
-        """Unions in which no two models change places."""
-        return self.unions - self.reversals.select("domain", "strategy").n_unique()
+        """Those of them in which no two models change places."""
+        return self._without(self.reversals)
 
     @property
     def kept_but_tied(self) -> int:
-        """Unions in which at most models change places that cannot be told apart anyway."""
-        return self.unions - self.reversals.filter(~pl.col("tied")).select("domain", "strategy").n_unique()
+        """Those in which at most models change places that cannot be told apart anyway."""
+        return self._without(self.reversals.filter(~pl.col("tied")))
+
+    @property
+    def cut_to_nought(self) -> pl.DataFrame:
+        """Runs made with some patience, as they would have been with none; those whose loss is known."""
+        return self.patience.filter(
+            pl.col("patience") == 0, pl.col("own_patience") > 0, pl.col("share_lost").is_not_null()
+        )
+
+    def _without(self, reversals: pl.DataFrame) -> int:
+        return self.recall_known.select(UNION).unique().join(reversals, on=UNION, how="anti").height
 
 
 def sentences(found: Evidence) -> list[str]:
@@ -83,12 +113,13 @@ def summary(found: Evidence) -> Metrics:
     metrics: Metrics = {
         "cells": found.spread.height,
         "unions": found.unions,
+        "unions_unordered": found.unordered.height,
         "order_kept": found.kept,
         "order_kept_but_tied": found.kept_but_tied,
     }
     for name, table, why in (
-        ("accuracy", found.spread, "no cell has an accuracy"),
-        ("recall_match", found.recall_spread, "no union holds two models"),
+        ("accuracy", found.accuracy_known, "no cell has an accuracy in all nine settings"),
+        ("recall_match", found.recall_known, "no union of two models has recalls in all nine settings"),
     ):
         for measure, value in (("mean", table["half_range"].mean()), ("largest", table["half_range"].max())):
             put(metrics, f"{name}_half_range_{measure}", float(value) if value is not None else None, why)  # type: ignore[arg-type]
@@ -100,8 +131,7 @@ def summary(found: Evidence) -> Metrics:
         put(metrics, f"{name}_change_synonyms", value, interval.reason)
         for end, bound in (("low", interval.low), ("high", interval.high)):
             put(metrics, f"{name}_change_synonyms_{end}", None if interval.reason else bound, interval.reason)
-    lost = found.patience.filter(pl.col("patience") < pl.col("own_patience"), pl.col("share_lost").is_not_null())
-    mean = lost["share_lost"].mean()
+    mean = found.cut_to_nought["share_lost"].mean()
     why = "no run was made with more patience than 0"
     put(metrics, "share_lost_patience_0", float(mean) if mean is not None else None, why)  # type: ignore[arg-type]
     return metrics
@@ -110,23 +140,20 @@ def summary(found: Evidence) -> Metrics:
 def _settings(found: Evidence) -> str:
     said = []
     if found.unions:
-        spread = found.recall_spread.filter(pl.col("half_range").is_not_null())
-        if spread.height:
-            row = _most(spread)
-            said.append(
-                f"recall_match moves by ± {_points(spread['half_range'].mean())} on average (most: {row['model']} in "
-                f"{row['domain']} by {row['strategy']}, ± {_points(row['half_range'])}; n = {spread.height} recalls in "
-                f"{plural(found.unions, 'union')})"
-            )
-    known = found.spread.filter(pl.col("half_range").is_not_null())
+        spread = found.recall_known
+        row = _most(spread)
+        said.append(
+            f"recall_match moves by ± {_points(spread['half_range'].mean())} on average (most: {row['model']} in "
+            f"{row['domain']} by {row['strategy']}, ± {_points(row['half_range'])}; n = {spread.height} recalls in "
+            f"{plural(found.unions, 'union')})"
+        )
+    known = found.accuracy_known
     if known.height:
         row, n = _most(known), plural(known.height, "cell")
         said.append(
             f"accuracy moves by ± {_points(known['half_range'].mean())} on average (most: {row['model']} by "
             f"{row['strategy']} for {row['domain']}, ± {_points(row['half_range'])}; n = {n})"
         )
-    if not said:
-        return "No cell has an accuracy under any of the nine settings."
     order = ""
     if found.unions:
         order = (
@@ -135,6 +162,14 @@ def _settings(found: Evidence) -> str:
         )
         tied = found.kept_but_tied - found.kept
         order += f", and in {tied} more but for models that cannot be told apart." if tied else "."
+    if found.unordered.height:
+        names = [
+            f"{row['domain']} by {row['strategy']} (in {row['settings']})"
+            for row in found.unordered.iter_rows(named=True)
+        ]
+        order += f" Left out, for want of recalls in all nine: {listed(names)}."
+    if not said:
+        return f"No cell has an accuracy in all nine settings.{order}"
     return f"Over the nine settings {' and '.join(said)}.{order}"
 
 
@@ -152,8 +187,13 @@ def _reversals(found: Evidence) -> list[str]:
             bounds = f" [{100 * row['difference_low']:+.1f}, {100 * row['difference_high']:+.1f}]"
         lines.append(
             f"{row['ahead']} and {row['behind']} change places in {row['domain']} by {row['strategy']} (the other way "
-            f"round in {row['reversed_in']} of 9 settings; own setting {100 * row['difference']:+.1f} points{bounds}, "
-            f"Holm's p = {row['p_holm']:.3f}): they are {'tied' if row['tied'] else 'not tied, so it is the setting'}."
+            f"round in {row['reversed_in']} of {row['known_in']} settings; own setting {100 * row['difference']:+.1f} percentage points"
+            f"{bounds}, {p_words(row['p_holm'], "Holm's p")}): "
+            + (
+                "tied under the own setting."
+                if row["tied"]
+                else "separated under the own setting; the reversed gap was not tested."
+            )
         )
     if found.reversals.height > TOLD:
         tied = int(found.reversals["tied"].sum())
@@ -176,17 +216,17 @@ def _modes(found: Evidence) -> list[str]:
 
 
 def _patience(found: Evidence) -> str:
-    table = found.patience
-    more = table.filter(pl.col("patience") < pl.col("own_patience"))
     lines = []
-    known = more.filter(pl.col("share_lost").is_not_null())
+    known = found.cut_to_nought
     if known.height:
         lost, whole = int(known["valid_lost"].sum()), int((known["valid"] + known["valid_lost"]).sum())
         lines.append(
             f"Patience 0 would have lost {lost:,} of {whole:,} valid points ({percent(lost / whole)}) of "
             f"{plural(known.height, 'run')} made with more"
         )
-    less = table.filter((pl.col("patience") == 1) & (pl.col("own_patience") == 0))
+    less = found.patience.filter(
+        pl.col("patience") == 1, pl.col("own_patience") == 0, pl.col("stop_reason") != "recorded"
+    )
     if less.height:
         same = less.filter(pl.col("stop_turn").is_not_null()).height
         ends = [f"{same} would have ended the same with patience 1"] if same else []
@@ -213,5 +253,5 @@ def _prompts(found: Evidence) -> str:
 
 
 def _points(value: object) -> str:
-    """Half a range of shares as `1.7 points`."""
-    return f"{100 * float(value):.1f} points"  # type: ignore[arg-type]
+    """Half a range of shares as `1.7 percentage points`."""
+    return f"{100 * float(value):.1f} percentage points"  # type: ignore[arg-type]

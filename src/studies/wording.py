@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from src.figures.captions import plural
 from src.records import Metrics
 from src.stats.intervals import Interval
 
@@ -19,11 +20,17 @@ def share(value: float, interval: Interval) -> str:
 
 
 def points(value: float, interval: Interval, digits: int = 1) -> str:
-    """A difference of shares as `+3.8 points [1.2, 6.4]`."""
-    said = f"{100 * value:+.{digits}f} points"
+    """A difference of shares as `+3.8 percentage points [+1.2, +6.4]`."""
+    said = f"{100 * value:+.{digits}f} percentage points"
     if interval.reason:
         return f"{said} (no interval: {interval.reason})"
     return f"{said} [{100 * interval.low:+.{digits}f}, {100 * interval.high:+.{digits}f}]"
+
+
+def judged(interval: Interval) -> str:
+    """What an accuracy or a trend rests on, as `n = 1,200 judged points in 25 branches`."""
+    branches = f"{interval.branches:,} branch{'' if interval.branches == 1 else 'es'}"
+    return f"n = {plural(interval.n, 'judged point')} in {branches}"
 
 
 def p_words(p: float, name: str = "p") -> str:

@@ -12,6 +12,7 @@ import polars as pl
 from src.cells import MeasuredCell
 from src.figures.boundary import cumulated
 from src.stats.frontier import Numbers, pareto_optimal, ratio_interval
+from src.studies.losses import judged_clusters
 
 Interval = tuple[float, float, float]
 """Estimate, lower bound, upper bound."""
@@ -92,6 +93,7 @@ def runs_table(followed: Sequence[Run], baseline: str) -> pl.DataFrame:
     for run in followed:
         cell, ratios = run.cell, run.ratios
         one = _valid_interval(cell)
+        judged = judged_clusters(cell)
         low: float | None = None
         high: float | None = None
         why = run.reason
@@ -112,6 +114,8 @@ def runs_table(followed: Sequence[Run], baseline: str) -> pl.DataFrame:
                 "valid_low": one[1],
                 "valid_high": one[2],
                 "unit": _unit(cell),
+                "judged": judged.height,
+                "branches": judged["branch"].n_unique(),
                 "yield": None if ratios is None else float(ratios[-1]),
                 "yield_low": low,
                 "yield_high": high,

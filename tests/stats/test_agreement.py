@@ -79,6 +79,17 @@ def test_nothing_rated_is_said():
     assert {each.reason for each in agreement([], [], seed=0).values()} == {"no point has an answer of both"}
 
 
+def test_two_points_have_no_number():
+    found = agreement([True, False], [True, True], drawn_by=[True, False], seed=0)
+    assert {each.reason for name, each in found.items() if name not in ("precision", "missed", "first_share")} == {
+        "2 points: at least 3 are needed"
+    }
+    assert math.isnan(found["agreement"].value)
+    assert found["missed"].reason == "1 point: at least 3 are needed"
+    assert found["first_share"].value == 0.5, "the draw decided it"
+    assert agreement([True] * 3, [True] * 3, seed=0)["agreement"].value == 1.0
+
+
 def test_one_answer_per_point_is_needed():
     with pytest.raises(ValueError, match="got 2, 1, 2 and 2"):
         agreement([True, False], [True], seed=0)

@@ -85,6 +85,14 @@ def test_ratio_interval_of_nothing_and_by_nothing() -> None:
     assert ratio_interval((3, 3, 3), (3, 3, 3)) == (1, 1)
 
 
+def test_ratio_interval_with_an_upper_bound_of_twice_the_denominator() -> None:
+    for b_high in (3.9999, 4, 4.0001, 7):
+        low, high = ratio_interval((3, 1, 5), (2, 1, b_high))
+        assert (low, high) == pytest.approx((5 / 12, (6 + math.sqrt(21)) / 3), rel=1e-3) or b_high == 7
+        assert low is not None
+        assert 0 < low <= 1.5
+
+
 def test_ratio_interval_covers_the_ratio_of_two_binomials() -> None:
     """Valid points of two runs, their counts of clusters given: 95 % intervals hold the truth about 95 times in 100."""
     rng = np.random.default_rng(1)

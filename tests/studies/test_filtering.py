@@ -62,7 +62,8 @@ def test_few_branches_are_a_reason_and_not_an_interval() -> None:
     row = share(found, "dedup_rate")
     assert (row["leaf_low"], row["reason"]) == (None, "1 branch: their spread needs at least 3")
     assert found.metrics["dedup_rate_low"] == row["low"]
-    assert "unit point or cluster" in found.verdict[0]
+    assert f"of {row['n']} points were merged" in found.verdict[0], "no branches, which are not the unit"
+    assert "else the point or cluster itself" in found.verdict[0]
 
 
 def test_recorded_answers_have_no_share_of_answers() -> None:
@@ -76,8 +77,26 @@ def test_recorded_answers_have_no_share_of_answers() -> None:
 def test_the_verdict_tells_the_extremes() -> None:
     found = find(make_measured("good", valid=0.95), make_measured("bad", valid=0.3))
     assert found.verdict[0].startswith("Over 2 cells ")
-    assert any(line.startswith("Fewest rejected: good") and "most: bad" in line for line in found.verdict)
+    assert any(line.startswith("Share rejected, 2 models: from good (") and ") to bad (" in line for line in found.verdict)
+    good = share(found, "audit_rejection", "good")
+    assert any(f"n = {good['n']} clusters in 4 branches) to bad" in line for line in found.verdict)
     assert "unlisted" in found.verdict[-1]
+
+
+def test_equal_shares_are_not_ranked() -> None:
+    found = find(make_measured("one", valid=1.0), make_measured("other", valid=1.0))
+    assert "Share rejected: 0.0 % of all 2 models." in found.verdict
+    assert not any("ewest" in line or "most" in line for line in found.verdict)
+
+
+def test_every_share_has_the_unit_of_its_own_interval() -> None:
+    cell = make_measured("small", leaves=3)
+    lone = cell.extracted["atoms"].filter(branch="1/1")["atom_id"]
+    judged = cell.processed["atoms"].with_columns(valid=pl.when(pl.col("atom_id").is_in(lone.to_list())).then("valid"))
+    metrics = {**cell.metrics, "invalid": judged.filter(pl.col("unique") & ~pl.col("valid")).height}
+    found = find(replace(cell, metrics=metrics, processed={**cell.processed, "atoms": judged}))
+    assert "points in 3 branches were merged" in found.verdict[0]
+    assert "clusters rejected by the audit" in found.verdict[0], "one branch has verdicts, so it is no unit"
 
 
 def test_nothing_to_count_is_one_sentence() -> None:

@@ -9,6 +9,7 @@ from src.cells import MeasuredCell
 from src.errors import ConfigError
 from src.figures.canvas import png
 from src.figures.finding import Finding
+from src.figures.frontier import _spread
 from src.stats.frontier import area, gained, log_grid
 from src.studies.pareto import Pareto
 from tests.synthetic_known import make_known, make_measured
@@ -77,6 +78,42 @@ def test_means_are_over_the_domains_that_all_share() -> None:
     assert table["over"].to_list() == ["ml_systems", "ml_systems"]
     assert table["sd_reason"].to_list() == ["one domain has no spread"] * 2
     assert find(*cells).metrics["yield_sd_small_sequential_reason"] == "one domain has no spread"
+
+
+def test_the_interval_of_one_domain_is_that_of_the_domain_it_is_over() -> None:
+    cells = [cell("taxonomy_l2w2", d) for d in ("deep_learning", "ml_systems")]
+    cells += [cell("sequential", "ml_systems"), cell("personas_n3", "deep_learning", tokens=False)]
+    cells += [cell("personas_n3", "ml_systems")]
+    found = find(*cells)
+    row = found.tables["runs"].filter(strategy="personas_n3", domain="ml_systems").row(0, named=True)
+    other = found.tables["runs"].filter(strategy="personas_n3", domain="deep_learning").row(0, named=True)
+    assert other["yield_low"] is not None, "an interval of a domain that is not meant"
+    bounds = f"[{row['yield_low']:.2f}, {row['yield_high']:.2f}]"
+    assert bounds != f"[{other['yield_low']:.2f}, {other['yield_high']:.2f}]"
+    assert row["branches"] == 3
+    assert f"(yield {row['yield']:.2f} {bounds}, n = {row['judged']} points in 3 branches, " in found.verdict[0]
+    (mean,) = found.tables["strategies"].filter(strategy="personas_n3").iter_rows(named=True)
+    _, ((below,), (above,)) = _spread(mean, found.tables["runs"])
+    assert (mean["yield_mean"] - below, mean["yield_mean"] + above) == pytest.approx(
+        (row["yield_low"], row["yield_high"])
+    )
+
+
+def test_a_mean_whose_domains_agree_has_no_interval_of_one_of_them() -> None:
+    cells = [cell(s, d, valid=1.0) for s in ("taxonomy_l2w2", "personas_n3") for d in ("deep_learning", "ml_systems")]
+    metrics = {"valid": 9, "invalid": 1, "accuracy_low": 0.6, "accuracy_high": 0.98}
+    found = find(*(replace(each, metrics={**each.metrics, **metrics}, processed=tell(each, 9)) for each in cells))
+    mean = found.tables["strategies"].filter(strategy="personas_n3").row(0, named=True)
+    assert mean["yield_sd"] == 0.0
+    assert f"personas_n3 (yield {mean['yield_mean']:.2f} ± 0.00, " in found.verdict[0]
+    assert "taxonomy_l2w2 (yield 1.00, " in found.verdict[0], "the baseline is 1 by definition"
+
+
+def tell(measured: MeasuredCell, valid: int) -> dict[str, pl.DataFrame]:
+    """What was judged, with so many valid clusters."""
+    judged = measured.processed["atoms"]
+    kept = judged.filter("unique")["atom_id"].head(valid).to_list()
+    return {**measured.processed, "atoms": judged.with_columns(valid=pl.col("atom_id").is_in(kept))}
 
 
 def test_the_area_is_that_of_the_steps_on_one_grid() -> None:

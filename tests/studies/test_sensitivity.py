@@ -11,10 +11,12 @@ from src.errors import ConfigError
 from src.figures.canvas import png
 from src.figures.finding import Finding
 from src.stats.recall import recall_match
+from src.studies.alikeness import MODES
 from src.studies.patience import patience_table
-from src.studies.prompting import change, pair_prompts
+from src.studies.prompting import PROMPTS, change, pair_prompts
 from src.studies.sensitivity import Sensitivity
-from src.studies.settings import RECALLS, reversals_table
+from src.studies.settings import RECALLS, REVERSALS, reversals_table, spread_table
+from src.studies.stability import Evidence, sentences, summary
 from tests.synthetic_known import make_known, make_measured, make_union
 
 STUDY = Sensitivity("sensitivity", "?", None, None, None, {"default": "synonyms"})
@@ -22,9 +24,10 @@ THREE = [make_measured(name, turns=3, valid=valid) for name, valid in (("a", 0.9
 FOUND = STUDY.run(make_known(THREE))
 
 
-def stale(cell: MeasuredCell, flags: list[bool], stop: str, patience: int) -> MeasuredCell:
+def stale(cell: MeasuredCell, flags: list[bool], stop: str, patience: int, limit: int = 9) -> MeasuredCell:
     turns = cell.extracted["turns"].with_columns(stale=pl.Series(flags))
-    config = {**cell.config, "saturation": {**cell.config["saturation"], "patience": patience}}
+    saturation = {**cell.config["saturation"], "patience": patience}
+    config = {**cell.config, "saturation": saturation, "max_turns": limit}
     metrics = {**cell.metrics, "stop_reason": stop}
     return replace(cell, config=config, metrics=metrics, extracted={**cell.extracted, "turns": turns})
 
@@ -64,8 +67,50 @@ def test_models_that_change_places_are_named_with_whether_they_were_tied() -> No
     row = table.row(0, named=True)
     assert {row["ahead"], row["behind"]} == {"a", "b"}
     assert row["tied"] == (row["p_holm"] >= 0.05)
+    assert row["known_in"] == 9
     if row["ahead"] == "a":
         assert (row["reversed_in"], row["settings"]) == (1, "0.94/0.75")
+
+
+def evidence(**tables: pl.DataFrame) -> Evidence:
+    """What there was to find about three models, with some tables in the place of others."""
+    none = {"modes": pl.DataFrame(schema=MODES), "prompts": pl.DataFrame(schema=PROMPTS)}
+    made = {"spread": "accuracy_spread", **{name: name for name in ("cells", "recalls", "recall_spread", "reversals",
+            "patience", "cosines")}}  # fmt: skip
+    return Evidence(**{**{name: FOUND.tables[of] for name, of in made.items()}, **none, **tables}, seed=0)
+
+
+def test_an_order_is_kept_only_where_it_is_known_in_all_nine() -> None:
+    union = make_union(THREE)
+    rows = [
+        (union.domain, strategy, model, *setting, place == 4, share if known else None, 100, "")
+        for strategy, settings in (("whole", 9), ("part", 6), ("none", 0))
+        for model, share in (("a", 0.5), ("b", 0.4))
+        for place, setting in enumerate(SWEEP)
+        for known in (place < settings,)
+    ]
+    recalls = pl.DataFrame(rows, schema=RECALLS, orient="row")
+    spread = spread_table(recalls, ["domain", "strategy", "model"], "recall_match")
+    found = evidence(recall_spread=spread, reversals=pl.DataFrame(schema=REVERSALS))
+    assert (found.unions, found.kept, found.kept_but_tied) == (1, 1, 1)
+    assert summary(found)["unions_unordered"] == 2
+    said = sentences(found)[0]
+    assert "kept in all nine in 1 of 1 union." in said
+    assert "Left out, for want of recalls in all nine: deep_learning by none (in 0) and deep_learning by part (in 6)." in said
+    assert "n = 2 recalls in 1 union" in said
+
+
+def test_a_reversal_claims_no_more_than_was_tested() -> None:
+    row = {
+        "domain": "d", "strategy": "s", "ahead": "a", "behind": "b", "difference": 0.2, "difference_low": 0.1,
+        "difference_high": 0.3, "p_holm": 1e-9, "tied": False, "reversed_in": 1, "level_in": 0, "known_in": 6,
+        "settings": "", "reason": "",
+    }  # fmt: skip
+    (line,) = (line for line in sentences(evidence(reversals=pl.DataFrame([row], schema=REVERSALS))) if "places" in line)
+    assert line == (
+        "a and b change places in d by s (the other way round in 1 of 6 settings; own setting +20.0 percentage points "
+        "[+10.0, +30.0], Holm's p < 0.001): separated under the own setting; the reversed gap was not tested."
+    )
 
 
 def test_the_order_is_kept_when_nobody_changes_places() -> None:
@@ -125,6 +170,29 @@ def test_patience_says_only_what_is_known(flags: list[bool], stop: str, own: int
             assert (row["valid_lost"] == 0) == (row["share_lost"] == 0)
 
 
+def test_at_the_limit_of_turns_more_patience_would_have_changed_nothing() -> None:
+    table = patience_table([stale(THREE[0], [False, False, True], "saturated", 0, limit=3)])
+    assert table["stop_turn"].to_list() == [3, 3]
+    assert table["valid_lost"].to_list() == [0, 0]
+
+
+def test_every_run_counts_once_however_patient_it_was() -> None:
+    patient = stale(THREE[0], [True, True, True], "saturated", 2)
+    found = STUDY.run(make_known([patient], unions=False))
+    nought, one = found.tables["patience"].iter_rows(named=True)
+    assert nought["share_lost"] > one["share_lost"] > 0
+    assert found.metrics["share_lost_patience_0"] == nought["share_lost"]
+    assert any(line.endswith("of 1 run made with more.") for line in found.verdict)
+
+
+def test_recorded_answers_were_made_with_no_patience() -> None:
+    recorded = stale(THREE[0], [False, False, True], "recorded", 0)
+    assert "Nothing is known about patience." in STUDY.run(make_known([recorded], unions=False)).verdict
+    other = stale(THREE[1], [False, False, False], "max_turns", 0)
+    found = STUDY.run(make_known([recorded, other], unions=False))
+    assert "Of 1 run made with patience 0, 1 would have ended the same with patience 1." in found.verdict
+
+
 def test_what_patience_nought_would_have_lost_is_told() -> None:
     cell = stale(THREE[0], [True, False, False], "max_turns", 1)
     found = STUDY.run(make_known([cell], unions=False))
@@ -146,6 +214,7 @@ def test_prompts_are_paired_with_the_same_cell_only() -> None:
     assert (table.height, row["raw"], row["raw_synonyms"]) == (1, 72, 96)
     assert row["raw_change"] == pytest.approx(1 / 3)
     assert row["accuracy_change_low"] < row["accuracy_change"] < row["accuracy_change_high"]
+    assert (row["judged"], row["branches"], row["branches_synonyms"]) == (base.metrics["unique"], 4, 4)
     assert missing == [f"{longer.folder} has prompts synonyms, but no cell like it has default"]
     other = make_measured("a", turns=4, prompts="synonyms")
     assert "differs from" in pair_prompts([base], [other], {"default": "synonyms"})[1][0]
