@@ -127,6 +127,9 @@ def test_a_union_of_one_model_holds_all_it_knows(measure: Measure, tmp_path: Pat
     merged(tmp_path)
     (made,) = find_unions(tmp_path / "cells")
     assert made.metrics["recall_match_alone"] == 1.0
+    for end in ("low", "high"):
+        assert made.metrics[f"recall_match_alone_{end}"] is None
+        assert "alone" in str(made.metrics[f"recall_match_alone_{end}_reason"])
     assert made.metrics["leave_one_out_alone"] is None
     assert "alone" in str(made.metrics["leave_one_out_alone_reason"])
 

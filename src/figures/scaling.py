@@ -63,7 +63,7 @@ def scaling(models: pl.DataFrame, strategy: str, domains: int, clusters: Sequenc
     left.set_title("recall", loc="left", fontsize=10)
     judged, branches = (int(models[name].sum()) for name in ("judged", "branches"))
     right.set_title(
-        f"accuracy: valid of {plural(judged, 'judged point')} in {branches:,} branches", loc="left", fontsize=10
+        f"accuracy: valid of {plural(judged, 'judged point')}, branches: {branches:,}", loc="left", fontsize=10
     )
     right.set_ylim(*_framed(models))
     left.legend(frameon=False, fontsize=9, loc="lower right", bbox_to_anchor=(1.02, 0.99), ncols=2, handletextpad=0.2,

@@ -40,9 +40,9 @@ def series(models: pl.DataFrame, domains: pl.DataFrame, strategy: str, caveat: s
         f"Models, domain by domain · {strategy}",
         f"n = {plural(int(models['clusters'].max()), 'union cluster')}, "  # type: ignore[arg-type]
         f"{plural(models.height, 'model')}, {plural(len(names), 'domain')} · {caveat}",
-        "Lines: 95 % intervals (recall: Wilson, unit union cluster; accuracy: unit branch, or point with fewer than\n"
-        f"3 branches; {plural(judged, 'judged point')} in {branches:,} branches). Recall, filled: not separable from the "
-        "best,\nHolm over all pairs of the panel at 5 %.",
+        "Lines: 95 % intervals (recall: Wilson, unit union cluster; accuracy: unit branch, or point with fewer than 3;"
+        f"\n{plural(judged, 'judged point')}, branches: {branches:,}). Recall, filled: not separable from the best "
+        "(Holm, panel, 5 %).",
         panels=across,
         rows=2 * down,
         width=2.3 + (2.1 if wide else 1.45) * max(across, 3),

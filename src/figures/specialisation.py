@@ -40,7 +40,7 @@ def specialisation(
     ).row(0)  # fmt: skip
     figure, axes = canvas(
         f"{models[1]} against {models[0]} · {strategy}",
-        f"n = {plural(judged, 'judged point')} in {branches:,} branches, {plural(len(places), 'domain')} · {caveat}",
+        f"n = {plural(judged, 'judged point')}, branches: {branches:,}, {plural(len(places), 'domain')} · {caveat}",
         "Bands: 95 % intervals (unit: branch, or point with fewer than 3 branches). Vertical line and grey band: "
         "crossover of the\naccuracies of new points with its Fieller interval; where there is none, the reason is in "
         "the table.",

@@ -18,7 +18,7 @@ from filelock import FileLock
 
 from src.errors import ConfigError, DataMissing
 from src.records import Metrics, Tables
-from src.store.files import write_json
+from src.store.files import read_config, write_json
 
 Phase = Literal["extract", "process"]
 PHASES = ("extract", "process")
@@ -100,7 +100,7 @@ def read_phase(folder: Path, phase: Phase) -> tuple[dict[str, object], dict[str,
         raise DataMissing(
             f"{folder} holds no finished {phase}; run phases=[extract,process] (what is in the ledger is replayed)"
         )
-    config = yaml.safe_load((place / "config.yaml").read_text(encoding="utf-8"))
+    config = read_config(place / "config.yaml")
     return config, {path.stem: pl.read_parquet(path) for path in sorted(place.glob("*.parquet"))}
 
 
@@ -109,7 +109,7 @@ def read_metrics(folder: Path) -> tuple[dict[str, object], Metrics]:
     place = folder / "process"
     if not (place / "metrics.json").is_file():
         return {}, {}
-    config = yaml.safe_load((place / "config.yaml").read_text(encoding="utf-8"))
+    config = read_config(place / "config.yaml")
     return config, json.loads((place / "metrics.json").read_text(encoding="utf-8"))
 
 

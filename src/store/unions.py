@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import yaml
 
 from src.errors import ConfigError
 from src.records import Metrics, Tables
 from src.store.cells import write_whole
+from src.store.files import read_config
 from src.store.names import slug
 
 PLACE = "union"
@@ -44,6 +44,6 @@ def write_union(folder: Path, config: Mapping[str, object], tables: Tables, metr
 
 def read_union(folder: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], Metrics]:
     """Read a union's configuration, tables and metrics."""
-    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    config = read_config(folder / "config.yaml")
     tables = {path.stem: pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
     return config, tables, json.loads((folder / "metrics.json").read_text(encoding="utf-8"))

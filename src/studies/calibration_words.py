@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from src.calibration.questions import Question
-from src.figures.captions import percent, plural
 from src.figures.calibration import rated_words
+from src.figures.captions import percent, plural
 from src.stats.agreement import Estimate
 from src.studies.raters import Compared, people
 
@@ -30,9 +30,10 @@ def number(estimate: Estimate) -> str:
 def agree(one: str, other: str, whole: Compared, question: Question) -> str:
     """How far two raters agree, on the points as drawn and weighted to what they stand for."""
     drawn, weighted = whole.sample, whole.population
+    n = rated_words(drawn["agreement"].n, whole.judgements, question.unit)
     return (
-        f"{one[0].upper()}{one[1:]} and {other} agree on {share(drawn['agreement'])} of "
-        f"{rated_words(drawn['agreement'].n, whole.judgements, question.unit)} drawn by verdict: κ {number(drawn['kappa'])}, "
+        f"{one[0].upper()}{one[1:]} and {other} agree on {share(drawn['agreement'])} of {n} drawn by "
+        f"verdict: κ {number(drawn['kappa'])}, "
         f"AC1 {number(drawn['ac1'])}, PABAK {number(drawn['pabak'])}. Weighted to all "
         f"{plural(whole.size, f'judged {question.unit}')}: agreement {share(weighted['agreement'])}, "
         f"κ {number(weighted['kappa'])}."

@@ -134,8 +134,9 @@ def _verdict(whole: pl.DataFrame, of_models: pl.DataFrame, cells: Sequence[Measu
         return [f"Over {n} there is no raw point, so there is nothing to filter."]
     merged, rejected, left = (_told(whole, stage) for stage in ("dedup_rate", "audit_rejection", "valid_of_raw"))
     lines = [
-        f"Over {n} {merged} were merged and {rejected} rejected by the audit; valid clusters are {left}. Points are raw "
-        "ones, intervals 95 %: their unit is the branch where branches are counted, else the point or cluster itself."
+        f"Over {n} {merged} were merged and {rejected} rejected by the audit; valid clusters are {left}. Points are "
+        "raw ones. Intervals are 95 %, their unit is the branch where branches are counted, else the point or cluster "
+        "itself."
     ]
     if of_models["model"].n_unique() > 1:
         for stage, words in (("dedup_rate", "merged"), ("audit_rejection", "rejected")):

@@ -21,7 +21,7 @@ from src.records import Metrics
 from src.studies.block import absent, by_strategy, caveat_of
 from src.studies.duel import Duel, Event, duel, duels_table, events, events_table, turns_table
 from src.studies.known import Known
-from src.studies.wording import listed, p_words, points, put, share
+from src.studies.wording import judged, listed, p_words, points, put, share
 
 OUTCOMES = ("kept", "not kept", "contradicted", "not contradicted", "undecided", "not testable")
 Zone = Literal["inside", "outside"]
@@ -165,7 +165,8 @@ class Specialisation:
                 )
             lines.append(
                 f"{each.domain} ({each.zone}): {self.specialised} has {recall}; accuracy {share(*each.accuracies[1])} "
-                f"against {share(*each.accuracies[0])} at the end."
+                f"({judged(each.accuracies[1][1])}) against {share(*each.accuracies[0])} "
+                f"({judged(each.accuracies[0][1])}) at the end."
             )
         return tuple(lines)
 

@@ -185,15 +185,13 @@ def _reversals(found: Evidence) -> list[str]:
         bounds = ""
         if row["difference_low"] is not None:
             bounds = f" [{100 * row['difference_low']:+.1f}, {100 * row['difference_high']:+.1f}]"
+        p = p_words(row["p_holm"], "Holm's p")
+        separated = "separated under the own setting; the reversed gap was not tested"
         lines.append(
             f"{row['ahead']} and {row['behind']} change places in {row['domain']} by {row['strategy']} (the other way "
-            f"round in {row['reversed_in']} of {row['known_in']} settings; own setting {100 * row['difference']:+.1f} percentage points"
-            f"{bounds}, {p_words(row['p_holm'], "Holm's p")}): "
-            + (
-                "tied under the own setting."
-                if row["tied"]
-                else "separated under the own setting; the reversed gap was not tested."
-            )
+            f"round in {row['reversed_in']} of {row['known_in']} settings; own setting "
+            f"{100 * row['difference']:+.1f} percentage points{bounds}, {p}): "
+            f"{'tied under the own setting' if row['tied'] else separated}."
         )
     if found.reversals.height > TOLD:
         tied = int(found.reversals["tied"].sum())

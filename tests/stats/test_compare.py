@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
 from src.stats.compare import (
@@ -54,6 +55,57 @@ def test_models_that_never_differ_have_p_one_and_no_interval() -> None:
     assert math.isnan(pair.interval.low)
     assert pair.interval.reason.startswith("0 of 40 clusters")
     assert str(FEWEST_DISCORDANT) in pair.interval.reason
+
+
+@pytest.mark.parametrize(
+    ("patterns", "said"),
+    [
+        (((3, (0, 1)),), "0 of 3 clusters are unlike the rest"),
+        (((12, (0, 1)),), "0 of 12 clusters are unlike the rest"),
+        (((4, (0, 1)), (30, (1, 1))), "4 of 34 clusters are unlike the rest"),
+        (((2, (0, 1)),), "a union of 2 of 2 clusters"),
+    ],
+)
+def test_no_interval_where_draws_cannot_tell_it(patterns: tuple[tuple[int, tuple[int, ...]], ...], said: str) -> None:
+    whole = repeats([of_patterns(*patterns)], 0)
+    value, interval = whole.functional(np.array([-1.0, 1.0]))
+    assert value > 0
+    assert math.isnan(interval.low)
+    assert interval.reason.startswith(said)
+    assert pairs(whole)[0].interval == interval
+    assert math.isnan(whole.count_of(1)[1].low)
+
+
+def test_few_clusters_of_a_small_domain_count_for_few() -> None:
+    small = of_patterns((4, (1, 0)), (1, (1, 1)))
+    large = of_patterns((10, (1, 0)), (10, (0, 1)), (980, (1, 1)))
+    (pair,) = pairs(repeats([small, large], 0))
+    assert pair.interval.reason.startswith("1 of 1005 clusters, weighed by domain, are unlike the rest")
+    assert pair.p > 0.05
+
+
+def test_a_model_alone_has_a_recall_count_whose_interval_is_of_its_paraphrases() -> None:
+    value, interval = repeats([of_patterns((40, (1,)))], 0).count_of(0)
+    assert (value, math.isnan(interval.low)) == (1.0, True)
+    value, interval = repeats([of_patterns((40, (1,)), (20, (3,)))], 0).count_of(0)
+    assert interval.low < value < interval.high
+
+
+def test_p_is_exact_where_few_clusters_tell_two_apart() -> None:
+    for ahead, behind in ((4, 0), (6, 1), (5, 4)):
+        (pair,) = pairs(repeats([of_patterns((ahead, (1, 0)), (behind, (0, 1)), (30, (1, 1)))], 0))
+        assert pair.p == pytest.approx(binomtest(ahead, ahead + behind).pvalue)
+    # Two domains: 3 steps of 1/20 and 2 of 1/80 all one way, of 2^5 outcomes only these and their mirror.
+    few = [of_patterns((3, (1, 0)), (7, (1, 1))), of_patterns((2, (1, 0)), (38, (1, 1)))]
+    assert pairs(repeats(few, 0))[0].p == pytest.approx(2 / 32)
+
+
+def test_a_mid_p_is_of_one_domain_only() -> None:
+    ahead, behind = of_patterns((12, (1, 0)), (8, (1, 1))), of_patterns((200, (1, 0)), (260, (0, 1)), (540, (1, 1)))
+    (pair,) = pairs(repeats([ahead, behind], 0))
+    assert pair.difference > 0
+    assert (pair.only_one, pair.only_other) == (212, 260)
+    assert math.isnan(pair.p_midp)
 
 
 def test_domains_weigh_the_same_however_many_clusters_they_have() -> None:

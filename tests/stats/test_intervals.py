@@ -99,3 +99,9 @@ def test_leaf_covers_where_plain_wilson_does_not() -> None:
     plain = [wilson(int(run.sum()), run.size) for run in valid]
     assert np.mean([i.low <= truth <= i.high for i in leaf]) >= 0.90
     assert np.mean([i.low <= truth <= i.high for i in plain]) <= 0.80
+
+
+def test_an_interval_over_branches_says_how_many_there_are() -> None:
+    assert wilson_leaf([True, False, True, True], ["a", "b", "c", "c"]).branches == 3
+    assert wilson_leaf([True, False], ["a", "b"]).branches == 2
+    assert wilson(3, 4).branches == 0

@@ -78,6 +78,25 @@ def test_crossing_is_that_of_the_regression_with_an_interaction() -> None:
     assert 1.0 < found.slopes.error / fit.bse[3] < 1.2
 
 
+def test_no_standard_error_is_below_that_of_independent_points() -> None:
+    # Branches fan out from turn 1, where exactly half of each one's points are valid: slopes vary, the level does not.
+    branch, turn, place = (axis.ravel() for axis in np.indices((12, 5, 20)))
+    points = Judged(place < 10 + 2 * turn * (-1) ** branch, turn + 1, branch)
+    rest = planted(np.random.default_rng(2), 1, 0, branches=400, turns=5)
+    found = crossing(points, rest, 5)
+    design = np.column_stack([np.ones(len(turn)), turn])
+    independent = sm.GLM(points.valid.astype(float), design, family=sm.families.Binomial()).fit()
+    assert found.slopes.error >= independent.bse[1]
+    assert found.lead.error >= independent.bse[0]
+
+
+def test_the_lead_in_turn_one_has_an_interval_that_covers() -> None:
+    rng = np.random.default_rng(6)
+    leads = [crossing(planted(rng, 1.5, -0.2), planted(rng, 1.0, 0.0), 8).lead for _ in range(60)]
+    assert sum(lead.interval.low <= 0.5 <= lead.interval.high for lead in leads) >= 54
+    assert {lead.interval.branches for lead in leads} == {50}
+
+
 def test_fieller_recovers_a_planted_crossover() -> None:
     rng = np.random.default_rng(7)
     found = [crossing(planted(rng, 2.5, -0.5), planted(rng, 1.0, 0.0), 8) for _ in range(60)]

@@ -88,9 +88,11 @@ def test_models_without_a_valid_point_have_nothing_to_compare() -> None:
 def test_accuracy_is_over_branches_and_over_points_where_there_are_few() -> None:
     (many,) = make_known({"a": Planted(0.5)}, leaves=25).cells
     (few,) = make_known({"a": Planted(0.5)}, leaves=2).cells
-    assert accuracy_of(many)[1].unit == "branch"
+    branches = many.extracted["atoms"]["branch"].n_unique()
+    assert (accuracy_of(many)[1].unit, accuracy_of(many)[1].branches) == ("branch", branches)
     value, interval = accuracy_of(few)
     assert (interval.unit, interval.n) == ("point", few.metrics["valid"] + few.metrics["invalid"])
+    assert interval.branches == 2
     assert interval.low < value < interval.high
 
 

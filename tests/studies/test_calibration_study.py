@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -105,6 +106,50 @@ def test_two_annotators_are_compared_and_what_they_undecide_is_counted():
     assert any(line.startswith("Annotators ann and bob agree on 98.9 %") for line in finding.verdict)
     counts = finding.tables["labels"].filter(annotator="bob", label="unsure")
     assert counts.select("judge_accepts", "judge_turns_down").row(0) == (0, 9)
+
+
+def same_words(*models):
+    """A sample of all judgements of cells that say the same, 20 of them accepted and 20 not."""
+    cells = [make_checked(model, 20, 20) for model in models]
+    texts = cells[0].extracted["atoms"]["text"]
+    alike = [replace(cell, extracted={"atoms": cell.extracted["atoms"].with_columns(texts)}) for cell in cells]
+    return draw_sample(alike, "audit", 40 * len(cells), 0)
+
+
+def words_of(sample):
+    """Labels of an annotator, who looks at what a text says and not at who said it."""
+    items = sheet_items(sample.units, sample.seed).sort("first")
+    said = ["valid" if place % 4 else "factually wrong" for place in range(items.height)]
+    return items.select(annotator=pl.lit("ann"), item="item", label=pl.Series(said), comment=pl.lit(""))
+
+
+def test_what_several_cells_say_in_the_same_words_is_one_point():
+    """Four cells that say the same tell no more about the judge than one of them."""
+    alone, four = same_words("a"), same_words("a", "b", "c", "d")
+    one, many = (calibrate("audit", sample, words_of(sample), None).finding for sample in (alone, four))
+    assert (many.metrics["n"], many.metrics["judgements"]) == (40, 160)
+    assert (one.metrics["n"], one.metrics["judgements"]) == (40, 40)
+    for name in ("agreement", "kappa", "precision", "missed", "corrected_share", "kappa_weighted"):
+        for key in (name, f"{name}_low", f"{name}_high"):
+            assert many.metrics[key] == pytest.approx(one.metrics[key], abs=0.02 if key != name else 1e-9), key
+    assert "of 40 points (160 judgements) drawn by verdict" in many.verdict[0]
+    assert "of 40 points drawn by verdict" in one.verdict[0]
+    assert "n = 40 points (160 judgements) rated" in many.figures["agreement"].texts[1].get_text()
+
+
+def test_points_that_stand_for_more_judgements_weigh_more():
+    """Of 40 + 40 judgements that are 40 + 20 points, each point counts as often as it was judged."""
+    sample = same_words("a", "b")
+    sheet = sample.units.filter((pl.col("stratum") < 2) | (pl.col("a") < 10) | (pl.col("a") >= 30))
+    part = replace(sample, units=sheet)
+    labels = words_of(part)
+    metrics = calibrate("audit", part, labels, None).finding.metrics
+    assert (metrics["n"], metrics["judgements"]) == (40, 60)
+    rated = part.units.join(part.strata.select("stratum", "verdict"), on="stratum").join(
+        sheet_items(part.units, part.seed), on=["query", "first", "second"]
+    ).join(labels, on="item")  # fmt: skip
+    same = (rated["verdict"] == (rated["label"] == "valid")).mean()
+    assert metrics["agreement"] == pytest.approx(same)
 
 
 def test_domains_and_models_get_their_own_rows():

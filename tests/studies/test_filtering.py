@@ -63,7 +63,7 @@ def test_few_branches_are_a_reason_and_not_an_interval() -> None:
     assert (row["leaf_low"], row["reason"]) == (None, "1 branch: their spread needs at least 3")
     assert found.metrics["dedup_rate_low"] == row["low"]
     assert f"of {row['n']} points were merged" in found.verdict[0], "no branches, which are not the unit"
-    assert "else the point or cluster itself" in found.verdict[0]
+    assert "else the point or cluster itself." in found.verdict[0]
 
 
 def test_recorded_answers_have_no_share_of_answers() -> None:
@@ -77,7 +77,9 @@ def test_recorded_answers_have_no_share_of_answers() -> None:
 def test_the_verdict_tells_the_extremes() -> None:
     found = find(make_measured("good", valid=0.95), make_measured("bad", valid=0.3))
     assert found.verdict[0].startswith("Over 2 cells ")
-    assert any(line.startswith("Share rejected, 2 models: from good (") and ") to bad (" in line for line in found.verdict)
+    assert any(
+        line.startswith("Share rejected, 2 models: from good (") and ") to bad (" in line for line in found.verdict
+    )
     good = share(found, "audit_rejection", "good")
     assert any(f"n = {good['n']} clusters in 4 branches) to bad" in line for line in found.verdict)
     assert "unlisted" in found.verdict[-1]

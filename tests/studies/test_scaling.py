@@ -53,6 +53,43 @@ def test_without_an_effect_the_study_stays_quiet() -> None:
     assert apart <= 4
 
 
+def test_few_clusters_give_a_slope_without_interval_and_no_claim() -> None:
+    known = make_known({"a": Planted(0.0, parameters=1.0), "b": Planted(0.7, parameters=10.0)}, facts=20)
+    finding = scaling().run(known)
+    assert finding.verdict[0].startswith(
+        "Among these models, the larger ones cannot be said to know more or less than the smaller: recall_match +100.0 "
+        "percentage points (no interval: 0 of "
+    )
+    assert finding.metrics["recall_slope_per_decade_low"] is None
+    assert "unlike the rest" in finding.tables["steps"]["gain_per_decade_reason"][0]
+    assert finding.tables["models"]["recall_count_low"].to_list() == [None, None]
+
+
+def test_a_step_against_the_slope_is_told() -> None:
+    humped = {
+        "a": Planted(0.2, parameters=1.0), "b": Planted(0.7, parameters=10.0), "c": Planted(0.5, parameters=100.0)
+    }  # fmt: skip
+    head = scaling().run(make_known(humped, DOMAINS, facts=400)).verdict[0]
+    assert "the larger ones know more on the whole: recall_match +" in head
+    assert "; but against it, with the whole interval, 1 of 2 steps between neighbouring sizes: b to c -" in head
+
+
+def test_what_an_accuracy_rests_on_is_told_with_its_branches() -> None:
+    finding = scaling().run(make_known(LLAMAS, DOMAINS, facts=400))
+    judged = finding.tables["models"]["judged"].sum()
+    assert finding.tables["models"]["branches"].to_list() == [50, 50, 50]
+    assert finding.verdict[-1].endswith(f"(n = {judged:,} judged points in 150 branches; unit: branch).")
+    assert "percentage points [" in finding.verdict[-1]
+
+
+def test_a_mid_p_over_several_domains_says_why_it_is_none() -> None:
+    pairs = scaling().run(make_known(LLAMAS, DOMAINS)).tables["pairs"]
+    assert pairs["p_midp"].null_count() == 3
+    assert all("only with one domain" in reason for reason in pairs["p_midp_reason"])
+    one = scaling().run(make_known(LLAMAS)).tables["pairs"]
+    assert (one["p_midp"].null_count(), set(one["p_midp_reason"])) == (0, {""})
+
+
 def test_one_model_alone_says_what_is_missing() -> None:
     finding = scaling().run(make_known({"smollm2_135m": Planted(parameters=0.135)}, DOMAINS))
     assert finding.verdict[0].startswith("smollm2_135m is the only model")
@@ -80,7 +117,7 @@ def test_models_of_unknown_size_are_named_and_left_out() -> None:
     finding = scaling(("gpt", "llama8b", "llama70b")).run(known)
     assert "gpt is left out: its parameters are not known" in finding.missing
     assert finding.tables["models"]["model"].to_list() == ["llama8b", "llama70b"]
-    with pytest.raises(ConfigError, match=r"parameters of gpt are not known; write them into conf/model"):
+    with pytest.raises(ConfigError, match=r"parameters of gpt are not known; give them in billions"):
         scaling(("gpt",)).run(known)
 
 

@@ -96,7 +96,10 @@ def test_an_order_is_kept_only_where_it_is_known_in_all_nine() -> None:
     assert summary(found)["unions_unordered"] == 2
     said = sentences(found)[0]
     assert "kept in all nine in 1 of 1 union." in said
-    assert "Left out, for want of recalls in all nine: deep_learning by none (in 0) and deep_learning by part (in 6)." in said
+    assert (
+        "Left out, for want of recalls in all nine: deep_learning by none (in 0) and deep_learning by part (in 6)."
+        in said
+    )
     assert "n = 2 recalls in 1 union" in said
 
 
@@ -106,7 +109,9 @@ def test_a_reversal_claims_no_more_than_was_tested() -> None:
         "difference_high": 0.3, "p_holm": 1e-9, "tied": False, "reversed_in": 1, "level_in": 0, "known_in": 6,
         "settings": "", "reason": "",
     }  # fmt: skip
-    (line,) = (line for line in sentences(evidence(reversals=pl.DataFrame([row], schema=REVERSALS))) if "places" in line)
+    (line,) = (
+        line for line in sentences(evidence(reversals=pl.DataFrame([row], schema=REVERSALS))) if "places" in line
+    )
     assert line == (
         "a and b change places in d by s (the other way round in 1 of 6 settings; own setting +20.0 percentage points "
         "[+10.0, +30.0], Holm's p < 0.001): separated under the own setting; the reversed gap was not tested."

@@ -10,7 +10,8 @@ from tests.synthetic_union import Planted, make_known
 INSIDE, OUTSIDE = ("deep_learning", "ml_systems"), ("probabilistic_methods",)
 STEADY = Planted(0.6, 1.0, 0.0)
 AHEAD_THEN_BEHIND = Planted(0.6, 2.8, -0.6)
-BEHIND_AND_FALLING = Planted(0.5, 0.9, -0.3)
+BEHIND_AND_FALLING = Planted(0.5, 0.0, -0.3)
+LEVEL_AND_FALLING = Planted(0.5, 1.0, -0.4)
 
 
 def specialisation(**changed):
@@ -41,8 +42,8 @@ def known_of(inside, outside, *, general=STEADY, facts=500, turns=8, seed=0):
 def test_what_was_planted_as_predicted_is_kept() -> None:
     finding = specialisation().run(known_of(AHEAD_THEN_BEHIND, BEHIND_AND_FALLING))
     assert finding.verdict[0] == (
-        "6 of 6 testable predictions kept. Predicted before the run: crossover inside, collapse outside, "
-        "and nothing of it elsewhere."
+        "3 of 3 predicted events shown; 0 of 3 events expected not to happen shown (none shown proves nothing where "
+        "data are weak). Predicted before the run: crossover inside, collapse outside, and nothing of it elsewhere."
     )
     events = finding.tables["events"]
     crossovers = events.filter(event="crossover", zone="inside")
@@ -53,6 +54,8 @@ def test_what_was_planted_as_predicted_is_kept() -> None:
     assert collapse["shown"]
     assert 0 < collapse["number_low"] < collapse["number"]
     assert "deep_learning (inside): crossover predicted, shown: kept; turn" in finding.verdict[1]
+    assert " judged points in 50 branches" in finding.verdict[1]
+    assert "in turn 1 it was behind (-" in finding.verdict[6]
     assert finding.missing == ()
     assert png(finding.figures["specialisation"])
 
@@ -63,13 +66,32 @@ def test_where_nothing_is_planted_nothing_is_shown() -> None:
         finding = specialisation().run(known_of(STEADY, STEADY, facts=200, turns=5, seed=10 * seed))
         alarms += bool(finding.tables["events"]["shown"].any())
     assert alarms <= 2
-    assert "3 of 6 testable predictions kept" in finding.verdict[0]
+    assert finding.verdict[0].startswith("0 of 3 predicted events shown; 0 of 3 events expected not to happen shown")
+    assert (finding.metrics["kept"], finding.metrics["not_kept"], finding.metrics["contradicted"]) == (0, 3, 0)
+
+
+def test_a_collapse_without_a_known_lead_is_undecided() -> None:
+    finding = specialisation().run(known_of(AHEAD_THEN_BEHIND, LEVEL_AND_FALLING))
+    row = finding.tables["events"].filter(event="collapse", zone="outside").row(0, named=True)
+    assert (row["shown"], row["outcome"]) == (None, "undecided")
+    assert "whether it was ahead cannot be told (" in row["why"]
+    assert "2 of 2 predicted events shown" in finding.verdict[0]
+    assert "; 1 undecided. Predicted" in finding.verdict[0]
+    assert finding.metrics["undecided"] == 1
+
+
+def test_a_decline_that_is_slower_is_not_called_faster() -> None:
+    finding = specialisation().run(known_of(STEADY, STEADY, general=AHEAD_THEN_BEHIND))
+    row = finding.tables["events"].filter(event="collapse", domain="deep_learning").row(0, named=True)
+    assert row["number"] < 0
+    assert row["why"].startswith("its decline per turn less that of the general model -")
+    assert "faster" not in row["why"]
 
 
 def test_the_converse_is_not_kept_when_it_happens() -> None:
     finding = specialisation().run(known_of(AHEAD_THEN_BEHIND, AHEAD_THEN_BEHIND))
     outside = finding.tables["events"].filter(zone="outside")
-    assert outside["outcome"].to_list() == ["not kept", "not kept"]
+    assert outside["outcome"].to_list() == ["contradicted", "not kept"]
     assert outside["shown"].to_list() == [True, False]
 
 
