@@ -112,7 +112,7 @@ def test_a_union_of_other_cells_is_not_used_and_named(
     merged(tmp_path)
     measure("b", [fact(2), fact(3)])
     measure("c", [fact(2), fact(3)], "phases=[extract]")
-    finding = json.loads(studied(tmp_path, "scaling", "study.strategy=recorded", "study.models=[a,b]")["finding.json"])
+    finding = json.loads(studied(tmp_path, "sensitivity")["finding.json"])
     said = " ".join(finding["missing"])
     assert "python -m src.union domain=deep_learning strategy=recorded" in said
     assert "cells/boundary/deep_learning/c is not finished" in said
