@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from src.figures.finding import Source
 from src.identity import key_of
 from src.records import Metrics, Tables
 from src.store import cell_folders, read_metrics, read_phase
+from src.store.files import DAMAGED, first_line
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class MeasuredCell:
     Attributes:
         folder: where it lies, relative to the repository where it lies inside, for people.
         key: its cell_key.
+        content: sha256 over its tables of points: one and the same cell may go on and hold more.
         title: what it is about, who judged, whether a real model was asked.
         config: the configuration that the key hashes, as in `process/config.yaml`.
         metrics: `process/metrics.json`.
@@ -30,6 +33,7 @@ class MeasuredCell:
 
     folder: str
     key: str
+    content: str
     title: Title
     config: Mapping[str, Any]
     metrics: Metrics
@@ -65,7 +69,7 @@ class Found:
 
     Attributes:
         cells: finished cells, sorted by domain, strategy, model, folder.
-        unfinished: folders that hold an extraction and no processing, or hold what does not belong together.
+        unfinished: a clause for every folder that holds an extraction and no processing, or cannot be read.
     """
 
     cells: tuple[MeasuredCell, ...]
@@ -82,13 +86,14 @@ def find_cells(place: Path, root: Path, probe: str = "boundary") -> Found:
     unfinished: list[str] = []
     for folder in cell_folders(place):
         shown = folder.relative_to(root).as_posix() if folder.is_relative_to(root) else folder.as_posix()
-        config, metrics = read_metrics(folder)
-        if not config:
-            unfinished.append(shown)
-        elif config.get("probe") == probe:
-            _, extracted = read_phase(folder, "extract")
-            _, processed = read_phase(folder, "process")
-            found.append(MeasuredCell(shown, key_of(config), title_of(config), config, metrics, extracted, processed))
+        try:
+            config, metrics = read_metrics(folder)
+            if not config:
+                unfinished.append(f"{shown} is not finished")
+            elif config.get("probe") == probe:
+                found.append(_read(folder, shown, config, metrics))
+        except DAMAGED as error:  # one cell of many: the others are of use
+            unfinished.append(f"{shown} cannot be read ({first_line(error)}): remove it, or run that cell again")
     if not found:
         raise DataMissing(
             f"{place} holds no finished cell of probe {probe}: run `python -m src.run …` or `dvc repro` first, "
@@ -96,6 +101,21 @@ def find_cells(place: Path, root: Path, probe: str = "boundary") -> Found:
         )
     found.sort(key=lambda cell: (cell.domain, cell.strategy, cell.model, cell.folder))
     return Found(tuple(found), tuple(unfinished))
+
+
+def _read(folder: Path, shown: str, config: Mapping[str, Any], metrics: Metrics) -> MeasuredCell:
+    _, extracted = read_phase(folder, "extract")
+    _, processed = read_phase(folder, "process")
+    tables = {"extract": ("atoms", "turns", "calls", "stop"), "process": ("atoms", "pairs", "calls")}
+    for (phase, names), there in zip(tables.items(), (extracted, processed), strict=True):
+        if absent := [name for name in names if name not in there]:
+            raise ValueError(f"{phase} lacks {', '.join(absent)}")
+    digest = sha256()
+    for path in ("extract/atoms.parquet", "process/atoms.parquet", "process/pairs.parquet"):
+        digest.update(sha256((folder / path).read_bytes()).digest())
+    return MeasuredCell(
+        shown, key_of(config), digest.hexdigest(), title_of(config), config, metrics, extracted, processed
+    )
 
 
 def choose(

@@ -18,7 +18,7 @@ CONF = Path(__file__).resolve().parents[1] / "conf"
 SECRET = re.compile(
     r"(^|[.+~@_])(api_?key|key|token|secret|password|authorization)="  # a field that would hold one
     r"|api_key_env=(?!(null|[A-Z][A-Z0-9_]*)?$)"  # one in the place of a variable's name
-    r"|://[^/=@]*@"  # a user in an address
+    r"|://[^/@]*@"  # a user in an address
 )
 
 

@@ -35,6 +35,7 @@ class Union:
         domain, strategy: what was asked about, and how.
         judge: kind of judge that decided which points of different models say the same.
         keys: model → cell_key of the cell it brought, sorted by model.
+        contents: model → digest of what that cell held then.
         own: the setting under which `clusters` were made.
         points: schema UNION_POINTS: every point that is a valid representative in its own cell, under the cell's own
             setting (bit 0 of `settings`) or under one of the nine of the sweep (bits 1 to 9, in the order of SWEEP);
@@ -49,6 +50,7 @@ class Union:
     strategy: str
     judge: str
     keys: Mapping[str, str]
+    contents: Mapping[str, str]
     own: Dedup
     points: pl.DataFrame
     nodes: pl.DataFrame
@@ -94,6 +96,7 @@ def union_of(config: Mapping[str, Any], tables: Tables, metrics: Metrics) -> Uni
         strategy=config["strategy"],
         judge=config["judged"],
         keys=dict(sorted(config["cells"].items())),
+        contents=config["contents"],
         own=Dedup(**config["dedup"]),
         points=tables["points"],
         nodes=tables["nodes"],

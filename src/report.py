@@ -86,7 +86,7 @@ def report(cfg: DictConfig) -> Path:
     basis = Basis(
         cells=options.cells,
         unfinished=found.unfinished,
-        unions=_unions([(config, metrics) for config, _, metrics in unions], {cell.key for cell in found.cells}),
+        unions=_unions([(config, metrics) for config, _, metrics in unions], {cell.content for cell in found.cells}),
         ledger=options.ledger.path,
         answers=len(answers),
         fingerprint=sha256("\n".join(answers).encode()).hexdigest(),
@@ -155,12 +155,12 @@ def _sheet(path: Path) -> list[Sequence[str]]:
     return [table.columns, *table.rows()]
 
 
-def _unions(unions: Sequence[tuple[Mapping[str, Any], Metrics]], keys: set[str]) -> list[list[str]]:
+def _unions(unions: Sequence[tuple[Mapping[str, Any], Metrics]], contents: set[str]) -> list[list[str]]:
     """A row per union, the heading first."""
     rows = [["domain", "strategy", *UNION, *(f"{name}_reason" for name in UNION), "made of these cells"]]
     for config, metrics in unions:
         values = (metrics.get(name) for name in (*UNION, *(f"{name}_reason" for name in UNION)))
-        current = "yes" if keys.issuperset(config["cells"].values()) else "no: run it again"
+        current = "yes" if contents.issuperset(config["contents"].values()) else "no: run it again"
         texts = ("" if value is None else str(value) for value in values)
         rows.append([config["domain"], config["strategy"], *texts, current])
     return rows

@@ -175,7 +175,7 @@ def make_measured(
     }
     folder = f"data/cells/boundary/{domain}/{model}-{strategy}-{prompts}"
     metrics = summarise(extracted, processed)
-    return MeasuredCell(folder, key_of(config), title_of(config), config, metrics, extracted, processed)
+    return MeasuredCell(folder, key_of(config), key_of(config), title_of(config), config, metrics, extracted, processed)
 
 
 def make_union(cells: Sequence[MeasuredCell]) -> Union:
@@ -191,6 +191,7 @@ def make_union(cells: Sequence[MeasuredCell]) -> Union:
         strategy=cells[0].strategy,
         judge="oracle",
         keys={cell.model: cell.key for cell in sorted(cells, key=lambda cell: cell.model)},
+        contents={cell.model: cell.content for cell in cells},
         own=own,
         points=tables["points"],
         nodes=tables["nodes"],

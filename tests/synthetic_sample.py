@@ -35,6 +35,7 @@ def make_checked(
     return MeasuredCell(
         f"data/cells/{domain}/{model}",
         key_of(config),
+        key_of(config),
         title_of(config),
         config,
         {"stop_reason": "saturated"},

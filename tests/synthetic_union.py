@@ -81,6 +81,7 @@ def make_cell(
     return MeasuredCell(
         f"data/cells/{domain}/{name}",
         f"key-{name}-{domain}",
+        f"key-{name}-{domain}",
         title,
         {},
         accuracy_metrics(atoms, judged),
@@ -118,5 +119,15 @@ def make_union(found: Mapping[str, np.ndarray], domain: str, strategy: str) -> U
     points = pl.DataFrame(rows, schema=UNION_POINTS, orient="row")
     keys = {name: f"key-{name}-{domain}" for name in found}
     return Union(
-        domain, strategy, "rules", keys, Dedup(), points, UNION_NODES.to_frame(), PAIRS.to_frame(), CALLS.to_frame(), {}
+        domain,
+        strategy,
+        "rules",
+        keys,
+        keys,
+        Dedup(),
+        points,
+        UNION_NODES.to_frame(),
+        PAIRS.to_frame(),
+        CALLS.to_frame(),
+        {},
     )

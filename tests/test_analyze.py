@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 from conftest import Compose
 from hydra import compose
@@ -14,6 +16,7 @@ from src.analyze import analyze
 from src.errors import ConfigError, DataMissing
 from src.lab.build import ROOT
 from src.lab.study import parameters
+from src.merge import find_unions
 
 
 def studied(tmp_path: Path, study: str, *overrides: str) -> dict[str, bytes]:
@@ -116,6 +119,45 @@ def test_a_union_of_other_cells_is_not_used_and_named(
     said = " ".join(finding["missing"])
     assert "python -m src.union domain=deep_learning strategy=recorded" in said
     assert "cells/boundary/deep_learning/c is not finished" in said
+
+
+def test_a_union_is_stale_once_its_cell_holds_more(measure: Measure, tmp_path: Path) -> None:
+    """As when a cell that a budget had cut short goes on: the configuration, and so its key, stays the same."""
+    measure("a", [fact(1), fact(2)])
+    merged(tmp_path)
+    folder = tmp_path / "cells" / "boundary" / "deep_learning" / "a" / "process" / "atoms.parquet"
+    pl.read_parquet(folder).with_columns(valid=pl.col("valid") & (pl.col("atom_id") > 0)).write_parquet(folder)
+    finding = json.loads(studied(tmp_path, "sensitivity")["finding.json"])
+    assert "python -m src.union domain=deep_learning strategy=recorded" in " ".join(finding["missing"])
+
+
+@pytest.mark.parametrize("damaged", ["process/atoms.parquet", "process/metrics.json", "process/config.yaml"])
+def test_a_damaged_cell_is_named_and_the_others_are_used(measure: Measure, tmp_path: Path, damaged: str) -> None:
+    measure("a", [fact(1), fact(2)])
+    measure("b", [fact(1), fact(2)])
+    (tmp_path / "cells" / "boundary" / "deep_learning" / "b" / damaged).write_text("{garbage")
+    finding = json.loads(studied(tmp_path, "filtering")["finding.json"])
+    assert [source["model"] for source in finding["sources"]] == ["a"]
+    assert any("deep_learning/b cannot be read" in line for line in finding["missing"])
+
+
+def test_what_a_killed_union_left_is_no_union(measure: Measure, tmp_path: Path) -> None:
+    measure("a", [fact(1), fact(2)])
+    merged(tmp_path)
+    made = tmp_path / "cells" / "union" / "deep_learning" / "recorded"
+    shutil.copytree(made, made.with_name(".recorded.old"))
+    assert len(find_unions(tmp_path / "cells")) == 1
+    (made / "points.parquet").write_text("garbage")
+    with pytest.raises(DataMissing, match=r"run `python -m src\.union` again"):
+        studied(tmp_path, "sensitivity")
+
+
+def test_two_numbers_of_one_name_are_refused(measure: Measure, tmp_path: Path) -> None:
+    for model in ("a", "a_low"):
+        measure(model, [fact(1), fact(2)])
+    merged(tmp_path)
+    with pytest.raises(ConfigError, match="two numbers would be called"):
+        studied(tmp_path, "series", "study.strategy=recorded")
 
 
 def test_no_cells_is_a_sentence(composed: Compose, tmp_path: Path) -> None:

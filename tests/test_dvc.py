@@ -143,3 +143,12 @@ def test_a_threshold_of_the_dedup_reruns_no_extraction() -> None:
     }
     assert sections == {"extract": {"saturation"}, "process": {"saturation", "dedup"}, "union": {"dedup"}}
     assert not any("thresholds" in dep for stage in sections for dep in deps(stage))
+
+
+def test_every_option_of_thresholds_says_what_dvc_reads() -> None:
+    for path in (ROOT / "conf" / "thresholds").glob("*.yaml"):
+        assert {"saturation", "dedup"} <= yaml.safe_load(path.read_text()).keys(), path.name
+    guarded, paper = (
+        yaml.safe_load((ROOT / "conf" / "thresholds" / f"{name}.yaml").read_text()) for name in ("guarded", "paper")
+    )
+    assert {key: guarded["saturation"][key] for key in paper["saturation"]} == paper["saturation"]

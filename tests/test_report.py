@@ -186,14 +186,16 @@ def test_unfinished_cells_and_unions_are_listed(tmp_path: Path, configured: Call
     key = write_cell(tmp_path / "cells", "a", stop="budget")
     write_phase(tmp_path / "cells/boundary/deep_learning/half", "extract", config("b"), make_cell(1).extracted)
     metrics = {"models": 1, "clusters": 12, "smallest_cosine": None, "smallest_cosine_reason": "no two texts"}
-    for strategy, used in (("recorded", key), ("other", "0" * 64)):
-        made = {"domain": "deep_learning", "strategy": strategy, "cells": {"a": used}}
+    (cell,) = find_cells(tmp_path / "cells", tmp_path).cells
+    assert cell.key == key
+    for strategy, held in (("recorded", cell.content), ("other", "0" * 64)):
+        made = {"domain": "deep_learning", "strategy": strategy, "cells": {"a": key}, "contents": {"a": held}}
         write_union(tmp_path / "cells/union/deep_learning" / strategy, made, {"calls": CALLS.to_frame()}, metrics)
     page = report(configured()).read_text()
     head, basis = page.split("</header>")[0], page.split('id="basis"')[1]
     assert "Cut short, so their counts are lower bounds: a/recorded/deep_learning" in head
     assert "Left out: 1 folder" in head
-    assert "boundary/deep_learning/half</code>" in basis
+    assert "boundary/deep_learning/half is not finished" in basis
     assert re.findall(r"<td>(yes|no: run it again)</td>", basis) == ["no: run it again", "yes"]
     assert "¹ no two texts" in basis
 

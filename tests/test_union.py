@@ -191,7 +191,7 @@ def test_variants_stay_out_of_unions_and_unfinished_cells_are_named(measure: Mea
     measure("a", [fact(1), fact(2)], "prompts=synonyms", cell="a-synonyms")
     measure("b", [fact(3)], "phases=[extract]")
     found = find_cells(tmp_path / "cells", ROOT)
-    assert [folder.rpartition("/")[2] for folder in found.unfinished] == ["b"]
+    assert [clause.rpartition("/")[2] for clause in found.unfinished] == ["b is not finished"]
     merged(tmp_path)
     (made,) = find_unions(tmp_path / "cells")
     assert made.models == ("a",)

@@ -47,19 +47,21 @@ def run_study(cfg: DictConfig) -> tuple[Finding, Path]:
     place = ROOT / options.cells
     found = find_cells(place, ROOT)
     cells, variants = choose(found.cells, options.where or {}, options.variant_prompts)
-    keys: dict[tuple[str, str], dict[str, str]] = {}
+    contents: dict[tuple[str, str], dict[str, str]] = {}
     for cell in cells:
-        keys.setdefault((cell.domain, cell.strategy), {})[cell.model] = cell.key
+        contents.setdefault((cell.domain, cell.strategy), {})[cell.model] = cell.content
     unions = find_unions(place)
-    current = tuple(union for union in unions if keys.get((union.domain, union.strategy)) == union.keys)
-    stale = [union for union in unions if union not in current and (union.domain, union.strategy) in keys]
+    current = tuple(union for union in unions if contents.get((union.domain, union.strategy)) == union.contents)
+    known = {(union.domain, union.strategy) for union in current}
+    stale = [union for union in unions if (union.domain, union.strategy) in contents.keys() - known]
     finding = study.run(Known(cells, variants, current, parameters(ROOT), options.seed))
     notes = [
         f"the union of {union.domain} by {union.strategy} was made of other cells than there are now: run "
         f"`python -m src.union domain={union.domain} strategy={union.strategy} cells={options.cells}`"
+        + (f" with where={dict(options.where)}" if options.where else "")
         for union in stale
     ]
-    notes += [f"{folder} is not finished" for folder in found.unfinished]
+    notes += found.unfinished
     finding = replace(finding, missing=(*finding.missing, *notes))
     return finding, publish(finding, "studies", ROOT / options.reports, ROOT)
 

@@ -121,6 +121,7 @@ def read_unions(cfg: DictConfig) -> list[UnionPlan]:
         stored = {
             **about,
             "cells": {cell.model: cell.key for cell in members},
+            "contents": {cell.model: cell.content for cell in members},
             "dedup": asdict(dedup),
             "domain": domain,
             "judged": members[0].title.judge,

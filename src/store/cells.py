@@ -81,7 +81,9 @@ def _fill(place: Path, config: str, tables: Tables, metrics: Metrics | None) -> 
 
 def cell_folders(cells: Path) -> list[Path]:
     """Every folder below `cells` that holds a phase of a cell: `<cells>/<probe>/<topic>/<name>`."""
-    return sorted({path.parents[1] for phase in PHASES for path in cells.glob(f"*/*/*/{phase}/config.yaml")})
+    return sorted(
+        {path.parents[1] for phase in PHASES for path in cells.glob(f"[!.]*/[!.]*/[!.]*/{phase}/config.yaml")}
+    )
 
 
 def _config_text(place: Path) -> str:

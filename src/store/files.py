@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import yaml
+
+DAMAGED = (OSError, ValueError, KeyError, TypeError, yaml.YAMLError, pl.exceptions.PolarsError)
+"""What reading a file that is cut, empty or something else may raise."""
+
+
+def first_line(error: BaseException) -> str:
+    """What went wrong, on one line."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def write_json(path: Path, values: Mapping[str, object]) -> None:

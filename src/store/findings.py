@@ -11,12 +11,13 @@ from typing import Any, Literal
 
 import polars as pl
 
-from src.errors import ConfigError
+from src.errors import ConfigError, DataMissing
 from src.records import Metrics
 from src.store.files import write_json
 from src.store.names import slug
 
 Kind = Literal["studies", "calibration"]
+FILES = ("finding.json", "metrics.json")
 
 
 @dataclass(frozen=True)
@@ -57,15 +58,21 @@ def write_finding(
         ConfigError: the folder cannot be written.
     """
     try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        fresh, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
+        for leftover in (fresh, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+        fresh.mkdir(parents=True)
         for name, table in sorted(tables.items()):
             text = table.write_csv(line_terminator="\n")
-            (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
+            (fresh / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
         for name, content in sorted(images.items()):
-            (folder / name).write_bytes(content)
-        write_json(folder / "metrics.json", metrics)
-        write_json(folder / "finding.json", facts)
+            (fresh / name).write_bytes(content)
+        write_json(fresh / "metrics.json", metrics)
+        write_json(fresh / "finding.json", facts)
+        if folder.exists():
+            folder.rename(old)
+        fresh.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise ConfigError(
             f"cannot write the finding {folder}: {error.strerror}; set reports to a folder you may write"
@@ -86,18 +93,28 @@ def write_numbers(reports: Path, cells: Mapping[str, Metrics]) -> None:
 
 
 def read_findings(reports: Path) -> list[StoredFinding]:
-    """Read every finding: studies first, by name."""
+    """Read every finding: studies first, by name.
+
+    Raises:
+        DataMissing: one is damaged.
+    """
     found = []
     kinds: tuple[Kind, ...] = ("studies", "calibration")
     for kind in kinds:
-        for path in sorted((reports / kind).glob("*/finding.json")):
+        for path in sorted((reports / kind).glob("[!.]*/finding.json")):
             folder = path.parent
+            try:
+                facts, metrics = (json.loads((folder / name).read_text(encoding="utf-8")) for name in FILES)
+            except (OSError, ValueError) as error:
+                raise DataMissing(
+                    f"{folder} cannot be read ({error}): remove it, or make that finding again"
+                ) from error
             found.append(
                 StoredFinding(
                     folder,
                     kind,
-                    json.loads(path.read_text(encoding="utf-8")),
-                    json.loads((folder / "metrics.json").read_text(encoding="utf-8")),
+                    facts,
+                    metrics,
                     tuple(sorted(file.stem for file in folder.glob("*.csv"))),
                     tuple(sorted(file.stem for file in folder.glob("*.png"))),
                 )

@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from src.errors import ConfigError
+from src.errors import ConfigError, DataMissing
 from src.records import Metrics, Tables
 from src.store.cells import write_whole
-from src.store.files import read_config
+from src.store.files import DAMAGED, first_line, read_config
 from src.store.names import slug
 
 PLACE = "union"
@@ -25,7 +25,7 @@ def union_folder(cells: Path, domain: str, strategy: str) -> Path:
 
 def union_folders(cells: Path) -> list[Path]:
     """Every finished union of a collection of cells."""
-    return sorted(path.parent for path in (cells / PLACE).glob("*/*/metrics.json"))
+    return sorted(path.parent for path in (cells / PLACE).glob("[!.]*/[!.]*/metrics.json"))
 
 
 def write_union(folder: Path, config: Mapping[str, object], tables: Tables, metrics: Metrics) -> None:
@@ -43,7 +43,14 @@ def write_union(folder: Path, config: Mapping[str, object], tables: Tables, metr
 
 
 def read_union(folder: Path) -> tuple[dict[str, Any], dict[str, pl.DataFrame], Metrics]:
-    """Read a union's configuration, tables and metrics."""
-    config = read_config(folder / "config.yaml")
-    tables = {path.stem: pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
-    return config, tables, json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    """Read a union's configuration, tables and metrics.
+
+    Raises:
+        DataMissing: it is damaged.
+    """
+    try:
+        config = read_config(folder / "config.yaml")
+        tables = {path.stem: pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
+        return config, tables, json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    except DAMAGED as error:
+        raise DataMissing(f"{folder} cannot be read ({first_line(error)}): run `python -m src.union` again") from error
