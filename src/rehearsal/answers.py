@@ -16,7 +16,7 @@ THINGS = ("gate", "kernel", "loss", "prior", "layer", "sampler", "filter", "boun
 EFFECTS = ("reduces variance", "stabilises gradients", "removes bias", "speeds convergence", "limits drift")
 PLACES = ("sparse regression", "speech models", "graph networks", "robot control", "image search", "protein folding")
 
-_EXPERTS = re.compile(r"describe each\b[^.\n]*\bone sentence|single sentence for each", re.IGNORECASE)
+_EXPERTS = re.compile(r"describe each\b[^.\n]*\bone sentence|single sentence (?:for|on what) each", re.IGNORECASE)
 _NAMES = re.compile(r"names only|just its title", re.IGNORECASE)
 _COUNT = re.compile(r"\b(?:exactly|list) (\d+)", re.IGNORECASE)
 _LABEL = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")

@@ -14,7 +14,7 @@ import polars as pl
 from src.cells import MeasuredCell
 from src.errors import ConfigError
 from src.merge import Union
-from src.stats.compare import averaged
+from src.stats.combining import averaged
 from src.stats.intervals import Interval, wilson
 from src.stats.recall import Counts
 from src.stats.trends import Judged

@@ -149,19 +149,9 @@ def duel(zone: str, general: MeasuredCell, specialised: MeasuredCell, counts: Co
         drawn = repeats([counts[:, ::-1]], seed)
         own = [(float(drawn.match[place]), recall_interval(drawn.unions[0], place)) for place in (1, 0)]
         recall, gap = (own[0], own[1]), pairs(drawn)[0]
-    return Duel(
-        zone,
-        general.domain,
-        general,
-        specialised,
-        last,
-        recall,
-        gap,
-        (accuracy_of(general), accuracy_of(specialised)),
-        declines,
-        difference(declines[1], declines[0]),
-        crossing(sides[1], sides[0], last),
-    )
+    accuracies, faster = (accuracy_of(general), accuracy_of(specialised)), difference(declines[1], declines[0])
+    crossed = crossing(sides[1], sides[0], last)
+    return Duel(zone, general.domain, general, specialised, last, recall, gap, accuracies, declines, faster, crossed)
 
 
 def events(fought: Sequence[Duel], predicted: Mapping[str, Sequence[str]]) -> list[Event]:
@@ -253,8 +243,7 @@ def turns_table(fought: Sequence[Duel]) -> pl.DataFrame:
 
 
 def _event(each: Duel, name: str, predicted: bool, p: float, p_holm: float) -> Event:
-    told = _crossover(each, p_holm) if name == "crossover" else _collapse(each, p_holm)
-    number, interval, shown, why = told
+    number, interval, shown, why = (_crossover if name == "crossover" else _collapse)(each, p_holm)
     testable = not math.isnan(p)
     return Event(
         name, each.zone, each.domain, predicted, testable, shown if testable else None, number, interval, p, p_holm,
@@ -270,8 +259,8 @@ def _crossover(each: Duel, p_holm: float) -> tuple[float, Interval, bool, str]:
     if math.isnan(found.turn):
         why = f"{found.interval.reason}: its change of log odds per turn less that of the other {_log_odds(slopes)}"
         return found.turn, found.interval, False, f"{why}, {_tested(p_holm, found.interval)}"
-    where = f"turn {found.turn:.1f} [{found.interval.low:.1f}, {found.interval.high:.1f}] of {each.last}"
-    numbers = f"{where}, {_tested(p_holm, found.interval)}"
+    low, high = found.interval.low, found.interval.high
+    numbers = f"turn {found.turn:.1f} [{low:.1f}, {high:.1f}] of {each.last}, {_tested(p_holm, found.interval)}"
     if slopes.value > 0:
         return found.turn, found.interval, False, f"it is the general model that is overtaken, {numbers}"
     return found.turn, found.interval, p_holm < 0.05, numbers

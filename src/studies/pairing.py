@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 from scipy.stats import rankdata
 
-from src.stats.compare import SEVERAL, Pair, Repeats, averaged, recall_interval, tied
+from src.stats.combining import averaged
+from src.stats.compare import SEVERAL, Pair, Repeats, recall_interval, tied
 from src.stats.intervals import Interval
 from src.stats.recall import recall_match
 from src.studies.block import Block, accuracy_of

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from src.cells import MeasuredCell
-from src.stats.compare import combined
+from src.stats.combining import combined
 from src.stats.intervals import Interval
 from src.studies.block import accuracy_of
 from src.studies.losses import judged_clusters

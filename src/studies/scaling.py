@@ -20,7 +20,8 @@ from src.figures.finding import Finding
 from src.figures.scaling import scaling
 from src.figures.versus import versus
 from src.records import Metrics
-from src.stats.compare import Pair, Repeats, Vector, combined, pairs, repeats, tied
+from src.stats.combining import combined
+from src.stats.compare import Pair, Repeats, Vector, pairs, repeats, tied
 from src.stats.intervals import Interval
 from src.studies.block import Block, by_strategy, find_block
 from src.studies.known import Known

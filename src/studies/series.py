@@ -16,7 +16,8 @@ from src.figures.finding import Finding
 from src.figures.series import series
 from src.figures.versus import versus
 from src.records import Metrics
-from src.stats.compare import DRAWS, Pair, Repeats, pairs, repeats, spread, tied
+from src.stats.combining import spread
+from src.stats.compare import DRAWS, Pair, Repeats, pairs, repeats, tied
 from src.stats.concordance import Concordance, concordance
 from src.stats.intervals import Interval
 from src.stats.recall import recall_match

@@ -5,18 +5,8 @@ import pytest
 from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
-from src.stats.compare import (
-    DRAWS,
-    FEWEST_DISCORDANT,
-    averaged,
-    combined,
-    holm,
-    pairs,
-    recall_interval,
-    repeats,
-    spread,
-    tied,
-)
+from src.stats.combining import averaged, combined, spread
+from src.stats.compare import DRAWS, FEWEST_DISCORDANT, holm, pairs, recall_interval, repeats, tied
 from src.stats.intervals import Interval, wilson
 from src.stats.recall import Counts
 
