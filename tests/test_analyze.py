@@ -29,15 +29,15 @@ def studied(tmp_path: Path, study: str, *overrides: str) -> dict[str, bytes]:
 STUDIES = sorted(path.stem for path in (ROOT / "conf" / "study").glob("*.yaml"))
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_every_study_answers_on_two_models_with_the_same_bytes_twice(
-    measure: Measure,
-    tmp_path: Path,
-    study: str,
-) -> None:
+def test_every_study_answers_on_two_models_with_the_same_bytes_twice(measure: Measure, tmp_path: Path) -> None:
     measure("a", [fact(number) for number in range(30)])
     measure("b", [fact(number) for number in range(20, 60)])
     merged(tmp_path)
+    for study in STUDIES:
+        _answers_twice(tmp_path, study)
+
+
+def _answers_twice(tmp_path: Path, study: str) -> None:
     options = {
         "pareto": ("study.strategies=[recorded]", "study.baseline=recorded"),
         "scaling": ("study.strategy=recorded", "study.parameters={a: 1, b: 7.5}"),
@@ -63,14 +63,14 @@ def test_every_study_answers_on_two_models_with_the_same_bytes_twice(
         assert b"NaN" not in first[name], name
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_one_model_alone_works_and_what_is_missing_is_named(
-    measure: Measure,
-    tmp_path: Path,
-    study: str,
-) -> None:
+def test_one_model_alone_works_and_what_is_missing_is_named(measure: Measure, tmp_path: Path) -> None:
     measure("smollm2_135m", [fact(number) for number in range(12)])
     merged(tmp_path)
+    for study in STUDIES:
+        _answers_alone(tmp_path, study)
+
+
+def _answers_alone(tmp_path: Path, study: str) -> None:
     options = {
         "pareto": ("study.strategies=[recorded]", "study.baseline=recorded"),
         "scaling": ("study.strategy=recorded",),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from src.entries import facts
+from src.entries import facts, safe_name, safe_text
 from src.figures.drawings import Setting
 from src.host import this_process
-from src.tracking.store import PROCESS, log
+from src.tracking.store import PROCESS
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -30,13 +31,17 @@ def log_settings(
         settings: the settings.
         tags: of all of them: whose they are, who judged.
     """
+    from mlflow.entities import Metric, Param
+
     _delete_below(client, experiment, parent)
-    for setting in settings:
-        own = {PARENT: parent, PROCESS: this_process()}
-        run_id = client.create_run(experiment, tags=own, run_name=setting.name).info.run_id
+    now = int(time.time() * 1000)
+    for setting in settings:  # few and small: one write each for what there is to say
         numbers, texts = facts(setting.metrics)
-        log(client, run_id, params=setting.params, tags={**tags, **texts})
-        log(client, run_id, metrics=[(name, value, 0) for name, value in numbers.items()])
+        own = {PARENT: parent, PROCESS: this_process(), **tags, **texts}
+        said = {safe_name(name): safe_text(text) for name, text in own.items()}
+        run_id = client.create_run(experiment, tags=said, run_name=setting.name).info.run_id
+        metrics = [Metric(name, value, now, 0) for name, value in numbers.items()]
+        client.log_batch(run_id, metrics=metrics, params=[Param(name, text) for name, text in setting.params.items()])
         client.set_terminated(run_id, "FINISHED")
 
 
