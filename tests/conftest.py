@@ -27,6 +27,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 def composed(tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Compose]:
     """`composed("max_turns=2", ...)`: the configuration with its run folder and ledger in tmp_path."""
     monkeypatch.setenv("MLFLOW_TRACKING_URI", store)
+    monkeypatch.setattr("src.figures.canvas.DPI", 40)  # hundreds of runs draw; how fine is not what they test
     with initialize_config_dir(version_base="1.3", config_dir=str(CONF)):
 
         def make(*overrides: str) -> DictConfig:
