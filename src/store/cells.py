@@ -18,7 +18,7 @@ from filelock import FileLock
 
 from src.errors import ConfigError, DataMissing
 from src.records import Metrics, Tables
-from src.store.files import read_config, write_json
+from src.store.files import read_config, replacing, write_json
 
 Phase = Literal["extract", "process"]
 PHASES = ("extract", "process")
@@ -32,20 +32,14 @@ def write_phase(
     Raises:
         ConfigError: the folder cannot be written.
     """
-    target, fresh, old = folder / phase, folder / f".{phase}.new", folder / f".{phase}.old"
+    target = folder / phase
     text = yaml.safe_dump(dict(config), sort_keys=True, allow_unicode=True)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder.parent / f".{folder.name}.lock"):
-            for leftover in (fresh, old):
-                shutil.rmtree(leftover, ignore_errors=True)
+        with FileLock(folder.parent / f".{folder.name}.lock"), replacing(target) as fresh:
             _fill(fresh, text, tables, metrics)
             if phase == "extract" and _config_text(target) not in ("", text):
                 shutil.rmtree(folder / "process", ignore_errors=True)  # it belongs to the extraction that goes
-            if target.exists():
-                target.rename(old)
-            fresh.rename(target)
-            shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise ConfigError(
             f"cannot write the cell folder {folder}: {error.strerror}; set run_dir to a folder you may write"
@@ -58,20 +52,12 @@ def write_whole(place: Path, config: Mapping[str, object], tables: Tables, metri
     Raises:
         OSError: it cannot be written.
     """
-    fresh, old = place.with_name(f".{place.name}.new"), place.with_name(f".{place.name}.old")
     place.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(place.parent / f".{place.name}.lock"):
-        for leftover in (fresh, old):
-            shutil.rmtree(leftover, ignore_errors=True)
+    with FileLock(place.parent / f".{place.name}.lock"), replacing(place) as fresh:
         _fill(fresh, yaml.safe_dump(dict(config), sort_keys=True, allow_unicode=True), tables, metrics)
-        if place.exists():
-            place.rename(old)
-        fresh.rename(place)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def _fill(place: Path, config: str, tables: Tables, metrics: Metrics | None) -> None:
-    place.mkdir()
     (place / "config.yaml").write_text(config, encoding="utf-8", newline="\n")
     for name, table in tables.items():
         table.write_parquet(place / f"{name}.parquet", compression="zstd")

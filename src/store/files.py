@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,23 @@ DAMAGED = (OSError, ValueError, KeyError, TypeError, yaml.YAMLError, pl.exceptio
 def first_line(error: BaseException) -> str:
     """What went wrong, on one line."""
     return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+@contextmanager
+def replacing(place: Path) -> Iterator[Path]:
+    """A fresh folder beside `place` that takes its place, whole, when the block is through.
+
+    A killed process leaves what was there or what came, and folders with a dot, which the next one removes.
+    """
+    fresh, old = place.with_name(f".{place.name}.new"), place.with_name(f".{place.name}.old")
+    for leftover in (fresh, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    yield fresh
+    if place.exists():
+        place.rename(old)
+    fresh.rename(place)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def write_json(path: Path, values: Mapping[str, object]) -> None:

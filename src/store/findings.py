@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import polars as pl
 
 from src.errors import ConfigError, DataMissing
 from src.records import Metrics
-from src.store.files import write_json
+from src.store.files import replacing, write_json
 from src.store.names import slug
 
 Kind = Literal["studies", "calibration"]
@@ -58,21 +57,14 @@ def write_finding(
         ConfigError: the folder cannot be written.
     """
     try:
-        fresh, old = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
-        for leftover in (fresh, old):
-            shutil.rmtree(leftover, ignore_errors=True)
-        fresh.mkdir(parents=True)
-        for name, table in sorted(tables.items()):
-            text = table.write_csv(line_terminator="\n")
-            (fresh / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
-        for name, content in sorted(images.items()):
-            (fresh / name).write_bytes(content)
-        write_json(fresh / "metrics.json", metrics)
-        write_json(fresh / "finding.json", facts)
-        if folder.exists():
-            folder.rename(old)
-        fresh.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
+        with replacing(folder) as fresh:
+            for name, table in sorted(tables.items()):
+                text = table.write_csv(line_terminator="\n")
+                (fresh / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
+            for name, content in sorted(images.items()):
+                (fresh / name).write_bytes(content)
+            write_json(fresh / "metrics.json", metrics)
+            write_json(fresh / "finding.json", facts)
     except OSError as error:
         raise ConfigError(
             f"cannot write the finding {folder}: {error.strerror}; set reports to a folder you may write"
@@ -85,11 +77,9 @@ def write_numbers(reports: Path, cells: Mapping[str, Metrics]) -> None:
     Raises:
         OSError: the folder cannot be written.
     """
-    folder = reports / "cells"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for name, metrics in cells.items():
-        write_json(folder / f"{name}.json", metrics)
+    with replacing(reports / "cells") as fresh:
+        for name, metrics in cells.items():
+            write_json(fresh / f"{name}.json", metrics)
 
 
 def read_findings(reports: Path) -> list[StoredFinding]:
