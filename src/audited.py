@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from src.dedup.rethreshold import rethreshold, stored_evidence
 from src.dedup.settings import SWEEP, Dedup
 from src.errors import ConfigError
 from src.records import Metrics, Tables
+from src.stats.flat import put, put_interval
 from src.stats.intervals import wilson, wilson_leaf
+from src.stats.trends import Judged, decline
 
 COUNTED = ("unique", "valid", "invalid", "audit_unparsed", "dedup_rate", "accuracy", "audit_rejection")
 NO_POINTS, NO_CLUSTERS = "no points were found", "no audited clusters"
@@ -40,8 +43,46 @@ def audited(atoms: pl.DataFrame, judged: pl.DataFrame) -> Metrics:
     plain = wilson(valid, n)
     leaf = wilson_leaf(known["valid"].to_list(), known["branch"].to_list())
     for name, interval in (("accuracy", plain), ("accuracy_leaf", leaf)):
-        put(metrics, f"{name}_low", None if interval.reason else interval.low, interval.reason)
-        put(metrics, f"{name}_high", None if interval.reason else interval.high, interval.reason)
+        put(metrics, f"{name}_low", interval.low, interval.reason)
+        put(metrics, f"{name}_high", interval.high, interval.reason)
+    return metrics
+
+
+def judged_points(atoms: pl.DataFrame, judged: pl.DataFrame) -> Judged:
+    """The audited clusters: verdict and branch of the representative, turn of the earliest member.
+
+    Args:
+        atoms: the table `extract/atoms`.
+        judged: the table `process/atoms`, as stored or under another setting.
+    """
+    turns = judged.join(atoms.select("atom_id", "turn"), on="atom_id", how="left")
+    first = turns.group_by("representative").agg(first=pl.col("turn").min())
+    units = judged.filter(pl.col("unique") & pl.col("valid").is_not_null())
+    units = units.join(atoms.select("atom_id", "branch"), on="atom_id", how="left")
+    units = units.join(first, left_on="atom_id", right_on="representative", how="left").sort("atom_id")
+    number = {branch: place for place, branch in enumerate(sorted(set(units["branch"])))}
+    return Judged(
+        units["valid"].to_numpy().astype(np.bool_),
+        units["first"].to_numpy().astype(np.int64),
+        np.array([number[branch] for branch in units["branch"]], dtype=np.int64),
+    )
+
+
+def decline_metrics(atoms: pl.DataFrame, judged: pl.DataFrame, turns: pl.DataFrame) -> Metrics:
+    """How fast accuracy falls from turn 1 to the last turn of the run, per turn, accuracies cumulative.
+
+    Args:
+        atoms: the table `extract/atoms`.
+        judged: the table `process/atoms`, as stored or under another setting.
+        turns: the table `extract/turns`.
+
+    Returns:
+        `decline_rate`, `decline_rate_low` and `decline_rate_high` (unit: branch); None with a reason where there is
+        none, as after a single turn.
+    """
+    rate = decline(judged_points(atoms, judged), turns.height)
+    metrics: Metrics = {}
+    put_interval(metrics, "decline_rate", rate.value, rate.interval)
     return metrics
 
 
@@ -68,10 +109,3 @@ def swept(extracted: Tables, processed: Tables, own: Dedup) -> dict[tuple[float,
             for name in COUNTED:
                 put(found[strict, fuzzy], name, None, str(error))
     return found
-
-
-def put(metrics: Metrics, name: str, value: float | None, reason: str) -> None:
-    """Write a number under its name, or None and the reason beside it."""
-    metrics[name] = value
-    if value is None:
-        metrics[f"{name}_reason"] = reason

@@ -22,6 +22,7 @@ from src.dedup.rethreshold import dedup_of, rethreshold, stored_evidence
 from src.dedup.settings import SWEEP, Dedup
 from src.records import Metrics, Tables
 from src.schemas import UNION_NODES, UNION_POINTS
+from src.stats.branches import Origins
 from src.store import read_union, union_folders
 
 Counts = npt.NDArray[np.int64]
@@ -72,13 +73,28 @@ class Union:
                 union were made.
         """
         chosen = self.models if models is None else tuple(models)
-        points = self.points if setting is None else self._under(setting)
-        points = points.filter(pl.col("model").is_in(chosen) & pl.col("cluster").is_not_null())
-        column = {model: place for place, model in enumerate(chosen)}
-        ids, row = np.unique(points["cluster"].to_numpy(), return_inverse=True)
-        counts = np.zeros((len(ids), len(chosen)), dtype=np.int64)
-        np.add.at(counts, (row, np.array([column[model] for model in points["model"]], dtype=np.int64)), 1)
+        its = self.origins(chosen, setting)
+        counts = np.zeros((len(set(its.cluster.tolist())), len(chosen)), dtype=np.int64)
+        np.add.at(counts, (its.cluster, its.model), 1)
         return counts
+
+    def origins(self, models: Sequence[str], setting: tuple[float, float] | None = None) -> Origins:
+        """Where the points of models came from: cluster (row of :meth:`counts`), place of the model, branch.
+
+        A point is a cluster of its own cell; its branch is that of the representative.
+
+        Args:
+            models: whose clusters.
+            setting: as of :meth:`counts`.
+        """
+        points = self.points if setting is None else self._under(setting)
+        points = points.filter(pl.col("model").is_in(models) & pl.col("cluster").is_not_null())
+        column = {model: place for place, model in enumerate(models)}
+        return Origins(
+            np.unique(points["cluster"].to_numpy(), return_inverse=True)[1].astype(np.int64),
+            np.array([column[model] for model in points["model"]], dtype=np.int64),
+            np.unique(points["branch"].to_numpy(), return_inverse=True)[1].astype(np.int64),
+        )
 
     def _under(self, setting: tuple[float, float]) -> pl.DataFrame:
         """The points under a setting of the sweep, with their clusters in `cluster`."""

@@ -114,8 +114,12 @@ def accuracy_metrics(atoms: pl.DataFrame, judged: pl.DataFrame) -> dict[str, flo
 
 
 def make_union(found: Mapping[str, np.ndarray], domain: str, strategy: str) -> Union:
-    """The union in which a fact is a cluster."""
-    rows = [(name, place, fact, 1, "1/1", 1, fact) for name, facts in found.items() for place, fact in enumerate(facts)]
+    """The union in which a fact is a cluster, of one of 25 branches."""
+    rows = [
+        (name, place, fact, 1, f"{fact % 5 + 1}/{fact // 5 % 5 + 1}", 1, fact)
+        for name, facts in found.items()
+        for place, fact in enumerate(facts)
+    ]
     points = pl.DataFrame(rows, schema=UNION_POINTS, orient="row")
     keys = {name: f"key-{name}-{domain}" for name in found}
     return Union(

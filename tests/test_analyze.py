@@ -155,9 +155,8 @@ def test_what_a_killed_union_left_is_no_union(measure: Measure, tmp_path: Path) 
 def test_two_numbers_of_one_name_are_refused(measure: Measure, tmp_path: Path) -> None:
     for model in ("a", "a_low"):
         measure(model, [fact(1), fact(2)])
-    merged(tmp_path)
-    with pytest.raises(ConfigError, match="two numbers would be called"):
-        studied(tmp_path, "series", "study.strategy=recorded")
+    with pytest.raises(ConfigError, match="two numbers would be called recall_match_a_low: a model"):
+        merged(tmp_path)
 
 
 def test_no_cells_is_a_sentence(composed: Compose, tmp_path: Path) -> None:

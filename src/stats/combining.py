@@ -41,7 +41,7 @@ def combined(weights: Sequence[float], values: Sequence[float], intervals: Seque
 
 
 def spread(values: Sequence[float], intervals: Sequence[Interval]) -> tuple[float, Interval]:
-    """Largest less smallest of independent numbers, with an interval that allows for picking the two afterwards.
+    """Largest less smallest of independent shares, with an interval that allows for picking the two afterwards.
 
     It is wide enough for all pairs at once: square-and-add with the studentised range in the place of z (Tukey).
 
@@ -55,6 +55,7 @@ def spread(values: Sequence[float], intervals: Sequence[Interval]) -> tuple[floa
     below = wider * np.sqrt((value - low)[:, None] ** 2 + (high - value)[None, :] ** 2)
     above = wider * np.sqrt((high - value)[:, None] ** 2 + (value - low)[None, :] ** 2)
     whole = combined([1.0] * len(values), values, intervals)
-    bounds = max(0.0, float((gap - below).max())), float((gap + above)[~np.eye(len(values), dtype=bool)].max())
+    widest = float((gap + above)[~np.eye(len(values), dtype=bool)].max())
+    bounds = max(0.0, float((gap - below).max())), min(1.0, widest)
     method = "square-and-add, studentised range over all pairs"
     return float(gap.max()), Interval(*bounds, whole.n, whole.unit, method, branches=whole.branches)

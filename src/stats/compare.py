@@ -2,8 +2,9 @@
 
 The unit is the cluster of a union. A cluster is one of the patterns that occur: how many points each model has in it. A
 repeat of the measurement is a multinomial draw over the patterns, in every domain of its own, so that what two models
-share moves both. If facts differ in how easily they are found, such draws vary a little too much: the intervals are
-then on the safe side. What is averaged over domains gives each domain the same weight.
+share moves both. What is estimated is Σ_f π_mf / Σ_f π_∪f, π being the probability that a fresh run of a model, and of
+any of the models, finds the fact f. If facts differ in how easily they are found, such draws vary a little too much:
+the intervals are then on the safe side. What is averaged over domains gives each domain the same weight.
 """
 
 from __future__ import annotations
@@ -18,12 +19,11 @@ import numpy.typing as npt
 from scipy.stats import binom, norm, t
 
 from src.stats.intervals import LEVEL, Interval, wilson
-from src.stats.recall import Counts, recall_count, recall_match
+from src.stats.recall import ALONE, Counts, recall_count, recall_match
 
 DRAWS = 2_000
 CHUNK = 2_000_000
 """Most numbers that one step of the multinomial draws at once."""
-ALONE = "one model alone: it knows all of its own union by definition"
 FEWEST_CLUSTERS = 3
 FEWEST_DISCORDANT = 10
 """Clusters unlike the rest that draws need to say how far a number moves, and pairs a normal limit."""
@@ -84,7 +84,7 @@ class Repeats:
     def _interval(self, draws: Vector, parts: Sequence[npt.NDArray[Any]]) -> Interval:
         """The interval of a mean from its draws, shape (DRAWS,), and what each cluster of a domain adds to it."""
         unlike = [len(part) - int(np.unique(np.round(part, 9), return_counts=True)[1].max()) for part in parts]
-        return _bounded(np.quantile(draws, _levels(min(self.clusters))).tolist(), self.clusters, unlike)
+        return _bounded(np.quantile(draws, percentiles(min(self.clusters))).tolist(), self.clusters, unlike)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def pairs(drawn: Repeats) -> list[Pair]:
     if not len(one):
         return []
     # By domain and pair: clusters that only the one has, that only the other has.
-    b, c = (np.array(side) for side in zip(*(_discordant(counts, one, other) for counts in unions), strict=True))
+    b, c = (np.array(side) for side in zip(*(discordant(counts, one, other) for counts in unions), strict=True))
     steps = 1 / (sizes * len(unions))
     difference, variance = ((b - c) * steps).sum(axis=0), ((b + c) * steps**2).sum(axis=0)
     z = np.divide(np.abs(difference), np.sqrt(variance), out=np.zeros(len(one)), where=variance > 0)
@@ -159,7 +159,7 @@ def pairs(drawn: Repeats) -> list[Pair]:
     if len(unions) > 1:
         midp = np.full(len(one), math.nan)
     adjusted = holm(p.tolist())
-    levels = _levels(min(drawn.clusters))
+    levels = percentiles(min(drawn.clusters))
     unlike = (sizes - np.maximum(np.maximum(b, c), sizes - b - c)).T.tolist()
     bounds = np.concatenate(
         [np.quantile(draws[:, [i]] - draws[:, i + 1 :], levels, axis=0).T for i in range(models - 1)]
@@ -193,11 +193,19 @@ def tied(values: Vector, compared: Sequence[Pair]) -> list[int]:
     return sorted(kept, key=lambda place: (place != best, -values[place], place))
 
 
-def _discordant(counts: Counts, one: Places, other: Places) -> tuple[Places, Places]:
+def discordant(counts: Counts, one: Places, other: Places) -> tuple[Places, Places]:
     """Clusters that hold a point of only the one, and of only the other, for each pair."""
     has = (counts > 0).astype(np.int64)
     both, sizes = (has.T @ has)[one, other], has.sum(axis=0)
     return sizes[one] - both, sizes[other] - both
+
+
+def percentiles(units: int) -> tuple[float, float]:
+    """Percentiles that bound 95 %, further out where few units make draws too alike (Hesterberg 2015, expanded)."""
+    if units < 2:
+        return 0.0, 1.0
+    tail = float(norm.cdf(-math.sqrt(units / (units - 1)) * t.ppf((1 + LEVEL) / 2, units - 1)))
+    return tail, 1 - tail
 
 
 def _exact(discordant: Places, steps: Vector, gap: float) -> float:
@@ -242,14 +250,6 @@ def _bounded(bounds: Sequence[float], clusters: Sequence[int], unlike: Sequence[
         reason = f"{count} of {n} clusters{weighed} are unlike the rest: an interval needs at least {FEWEST_DISCORDANT}"
     low, high = (math.nan, math.nan) if reason else bounds
     return Interval(low, high, n, UNIT, PERCENTILE, reason)
-
-
-def _levels(clusters: int) -> tuple[float, float]:
-    """Percentiles that bound 95 %, further out where few clusters make draws too alike (Hesterberg 2015, expanded)."""
-    if clusters < 2:
-        return 0.0, 1.0
-    tail = float(norm.cdf(-math.sqrt(clusters / (clusters - 1)) * t.ppf((1 + LEVEL) / 2, clusters - 1)))
-    return tail, 1 - tail
 
 
 def _redrawn(counts: Counts, rng: np.random.Generator) -> tuple[Vector, Vector]:

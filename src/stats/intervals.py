@@ -41,6 +41,10 @@ class Interval:
     branches: int = 0
 
 
+Number = tuple[float, Interval]
+"""A number and its interval."""
+
+
 def wilson(successes: int, n: int) -> Interval:
     """Wilson 95 % interval of successes/n, the units taken as independent.
 

@@ -13,17 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from src.records import Metrics
+from src.stats.flat import put
 from src.stats.intervals import wilson
 
 Counts = npt.NDArray[np.int64]
 Shares = npt.NDArray[np.float64]
 
 NO_CLUSTER = "no model has a valid point"
-ALONE = "one model alone: there is nothing to compare it with"
+ALONE = "one model alone: all of its union is its own by definition, so there is nothing to compare it with"
 
 
 def recall_match(counts: Counts) -> Shares:
-    """Share of the clusters that hold a point of each model, at most 1; NaN without clusters."""
+    """Share of the clusters that hold a point of each model, at most 1; NaN without clusters.
+
+    It estimates Σ_f π_mf / Σ_f π_∪f: π_mf is the probability that a fresh run of the model finds the fact f, π_∪f that
+    at least one of the models does.
+    """
     return _shares((counts > 0).sum(axis=0), len(counts))
 
 
@@ -72,25 +77,19 @@ def union_metrics(counts: Counts, models: Sequence[str]) -> Metrics:
     }
     for name, (shares, reason) in columns.items():
         for model, share in zip(models, shares.tolist(), strict=True):
-            _put(metrics, f"{name}_{model}", share, reason)
+            put(metrics, f"{name}_{model}", share, reason)
     for model, alone, known in zip(models, unique_discoveries(counts).tolist(), (counts > 0).sum(axis=0), strict=True):
         interval = wilson(int(known), clusters)
         low, high = (interval.low, interval.high) if len(models) > 1 else (math.nan, math.nan)
         reason = ALONE if len(models) == 1 and clusters else NO_CLUSTER
-        metrics[f"unique_discoveries_{model}"] = alone
-        _put(metrics, f"recall_match_{model}_low", low, reason)
-        _put(metrics, f"recall_match_{model}_high", high, reason)
+        put(metrics, f"unique_discoveries_{model}", alone)
+        put(metrics, f"recall_match_{model}_low", low, reason)
+        put(metrics, f"recall_match_{model}_high", high, reason)
     shared = jaccard(counts)
     for i, one in enumerate(models):
         for j in range(i + 1, len(models)):
-            _put(metrics, f"jaccard_{one}_{models[j]}", float(shared[i, j]), NO_CLUSTER)
+            put(metrics, f"jaccard_{one}_{models[j]}", float(shared[i, j]), NO_CLUSTER)
     return metrics
-
-
-def _put(metrics: Metrics, name: str, value: float, reason: str) -> None:
-    metrics[name] = None if np.isnan(value) else value
-    if np.isnan(value):
-        metrics[f"{name}_reason"] = reason
 
 
 def _shares(parts: Counts, whole: int) -> Shares:

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
 
 from src.cells import MeasuredCell
 from src.errors import ConfigError
 from src.merge import Union
+from src.stats.branches import Origins
 from src.stats.combining import averaged
-from src.stats.intervals import Interval, wilson
+from src.stats.intervals import Interval, Number, wilson
 from src.stats.recall import Counts
-from src.stats.trends import Judged
+from src.studies.comparison import Comparison, compare
 from src.studies.known import Known
 
 LEAF = "Wilson on n/deff with t"
@@ -32,6 +32,7 @@ class Block:
         models: sorted names; domains: sorted names.
         cells: (model, domain) → its cell, for every pair.
         unions: domain → points of each model in each cluster, shape (clusters, models).
+        origins: domain → where these points came from.
         missing: what was asked for and is not there or had to be left out, one clause each.
         caveat: what must be known before the numbers, in a few words.
     """
@@ -41,6 +42,7 @@ class Block:
     domains: tuple[str, ...]
     cells: Mapping[tuple[str, str], MeasuredCell]
     unions: Mapping[str, Counts]
+    origins: Mapping[str, Origins]
     missing: tuple[str, ...]
     caveat: str
 
@@ -49,12 +51,16 @@ class Block:
         """The unions in the order of the domains."""
         return [self.unions[domain] for domain in self.domains]
 
-    def accuracy(self, model: str) -> tuple[float, Interval]:
+    def compared(self, seed: int) -> Comparison:
+        """The models on their unions, drawn from a seed."""
+        return compare(self.counts, seed, [self.origins[domain] for domain in self.domains])
+
+    def accuracy(self, model: str) -> Number:
         """Accuracy of a model, mean over the domains, with its interval."""
         parts = [self.accuracy_in(model, domain) for domain in self.domains]
         return averaged([value for value, _ in parts], [interval for _, interval in parts])
 
-    def accuracy_in(self, model: str, domain: str) -> tuple[float, Interval]:
+    def accuracy_in(self, model: str, domain: str) -> Number:
         """Accuracy of a model in a domain, with its interval."""
         return accuracy_of(self.cells[model, domain])
 
@@ -104,11 +110,13 @@ def find_block(
     there = {(model, domain) for model, domain in cells if model in wanted and model in united.get(domain, ())}
     kept, over, dropped = _complete(there)
     unions: dict[str, Counts] = {}
+    origins: dict[str, Origins] = {}
     for domain in over:
         union = known.union(domain, strategy)
-        counts = union.counts(kept) if union else np.zeros((0, len(kept)), dtype=np.int64)
-        if len(counts):
+        counts = union.counts(kept) if union else None
+        if union and counts is not None and len(counts):
             unions[domain] = counts
+            origins[domain] = union.origins(kept)
         else:
             dropped.append(f"{domain}: none of these models has a valid point there")
     if not unions:
@@ -118,9 +126,8 @@ def find_block(
     missing += [f"left out, so that every model meets every domain: {clause}" for clause in dropped]
     pairs = {(model, domain): cells[model, domain] for model in kept for domain in sorted(unions)}
     merged = [union for union in known.unions if union.strategy == strategy and union.domain in unions]
-    return Block(
-        strategy, kept, tuple(sorted(unions)), pairs, unions, tuple(missing), caveat_of(list(pairs.values()), merged)
-    )
+    caveat = caveat_of(list(pairs.values()), merged)
+    return Block(strategy, kept, tuple(sorted(unions)), pairs, unions, origins, tuple(missing), caveat)
 
 
 def absent(
@@ -143,36 +150,19 @@ def caveat_of(cells: Sequence[MeasuredCell], unions: Sequence[Union]) -> str:
     return "; ".join([*said, *(f"points of different models merged by judge {judge}" for judge in others)])
 
 
-def accuracy_of(cell: MeasuredCell) -> tuple[float, Interval]:
+def accuracy_of(cell: MeasuredCell) -> Number:
     """Accuracy of a cell with its interval: over branches, or over points where there are fewer than three branches."""
     valid, invalid = (int(cell.metrics.get(name) or 0) for name in ("valid", "invalid"))
     n = valid + invalid
     low, high = (cell.metrics.get(f"accuracy_leaf_{end}") for end in ("low", "high"))
     value = valid / n if n else float("nan")
-    branches = _audited(cell)["branch"].n_unique()
+    audited = cell.processed["atoms"].filter(pl.col("unique") & pl.col("valid").is_not_null())
+    branches = (
+        cell.extracted["atoms"].filter(pl.col("atom_id").is_in(audited["atom_id"].to_list()))["branch"].n_unique()
+    )
     if low is None or high is None:
         return value, replace(wilson(valid, n), branches=branches)
     return value, Interval(float(low), float(high), n, "branch", LEAF, branches=branches)
-
-
-def judged_points(cell: MeasuredCell) -> Judged:
-    """The audited clusters of a cell: verdict and branch of the representative, turn of the earliest member."""
-    turns = cell.processed["atoms"].join(cell.extracted["atoms"].select("atom_id", "turn"), on="atom_id", how="left")
-    first = turns.group_by("representative").agg(first=pl.col("turn").min())
-    units = _audited(cell).join(first, left_on="atom_id", right_on="representative", how="left").sort("atom_id")
-    branches = sorted(set(units["branch"]))
-    number = {branch: place for place, branch in enumerate(branches)}
-    return Judged(
-        units["valid"].to_numpy().astype(np.bool_),
-        units["first"].to_numpy().astype(np.int64),
-        np.array([number[branch] for branch in units["branch"]], dtype=np.int64),
-    )
-
-
-def _audited(cell: MeasuredCell) -> pl.DataFrame:
-    """The representatives with a verdict, each with its branch."""
-    units = cell.processed["atoms"].filter(pl.col("unique") & pl.col("valid").is_not_null())
-    return units.join(cell.extracted["atoms"].select("atom_id", "branch"), on="atom_id", how="left")
 
 
 def _complete(there: Collection[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:

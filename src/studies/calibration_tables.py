@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -10,6 +9,7 @@ import polars as pl
 from src.calibration.questions import Question
 from src.calibration.sample import Sample
 from src.records import Metrics
+from src.stats import flat
 from src.stats.agreement import Estimate
 from src.studies.raters import Compared, compare, people
 from src.text.formulas import neutralised
@@ -171,9 +171,7 @@ def metrics_of(
     for name, measure in (("agreement_weighted", "agreement"), ("kappa_weighted", "kappa"), ("ac1_weighted", "ac1")):
         put(metrics, name, whole.population[measure])
     yes = whole.population["first_share"]
-    metrics["judge_share"] = None if yes.reason else yes.value
-    if yes.reason:
-        metrics["judge_share_reason"] = yes.reason
+    flat.put(metrics, "judge_share", None if yes.reason else yes.value, yes.reason)
     put(metrics, "corrected_share", whole.population["prevalence"])
     if wrong is not None:
         put(metrics, "factually_wrong", wrong.population["prevalence"])
@@ -200,9 +198,8 @@ def people_metrics(
         put(metrics, "inter_annotator_kappa", pairs[0][2]["kappa"])
         return metrics
     known = [each["kappa"].value for *_, each in pairs if not each["kappa"].reason]
-    metrics["inter_annotator_kappa"] = sum(known) / len(known) if known else None
-    if not known:
-        metrics["inter_annotator_kappa_reason"] = pairs[0][2]["kappa"].reason if pairs else ONE_ALONE
+    reason = pairs[0][2]["kappa"].reason if pairs else ONE_ALONE
+    flat.put(metrics, "inter_annotator_kappa", sum(known) / len(known) if known else None, reason)
     return metrics
 
 
@@ -221,14 +218,12 @@ def run_metrics(cell: Compared, whole: Compared) -> Metrics:
 def put(metrics: Metrics, name: str, estimate: Estimate) -> None:
     """Write a number with its bounds, or None and why beside each."""
     for key, value in zip(_names(name), (estimate.value, estimate.low, estimate.high), strict=False):
-        metrics[key] = None if math.isnan(value) else value
-        if metrics[key] is None:
-            metrics[f"{key}_reason"] = estimate.reason
+        flat.put(metrics, key, value, estimate.reason)
 
 
 def columns(name: str, estimate: Estimate) -> Mapping[str, float | str | None]:
     """A number as columns of a table: itself, its bounds, and why there is none."""
-    values = [None if math.isnan(value) else value for value in (estimate.value, estimate.low, estimate.high)]
+    values = [flat.number(value) for value in (estimate.value, estimate.low, estimate.high)]
     return dict(zip(_names(name), (*values, estimate.reason), strict=True))
 
 

@@ -1,58 +1,34 @@
-"""Two models in one domain, turn by turn: recall, accuracy, decline, crossover; and the events that they show."""
+"""Two models in one domain, turn by turn: recall, accuracy, decline, crossover; and the events that they show.
+
+Nothing here reads a cell: a side is its judged points.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-import polars as pl
-
-from src.cells import MeasuredCell
-from src.stats.compare import Pair, pairs, recall_interval, repeats
 from src.stats.compare import holm as holm_of
-from src.stats.intervals import FEWEST_BRANCHES, Interval, wilson, wilson_leaf
-from src.stats.recall import Counts
-from src.stats.trends import Crossing, Trend, crossing, decline, difference
-from src.studies.block import accuracy_of, judged_points
-from src.studies.wording import columns, judged, p_words, points
+from src.stats.intervals import FEWEST_BRANCHES, Interval, Number, wilson, wilson_leaf
+from src.stats.trends import Crossing, Judged, Trend, crossing, decline, difference
+from src.studies.comparison import Comparison
+from src.studies.wording import judged, p_words, points
 
-Number = tuple[float, Interval]
-EVENTS = pl.Schema(
-    {
-        "event": pl.String,
-        "zone": pl.String,
-        "domain": pl.String,
-        "predicted": pl.Boolean,
-        "shown": pl.Boolean,
-        "outcome": pl.String,
-        "number": pl.Float64,
-        "number_low": pl.Float64,
-        "number_high": pl.Float64,
-        "number_unit": pl.String,
-        "p": pl.Float64,
-        "p_holm": pl.Float64,
-        "judged": pl.Int64,
-        "branches": pl.Int64,
-        "turns": pl.Int64,
-        "why": pl.String,
-    }
-)
-TURNS = pl.Schema(
-    {
-        "zone": pl.String,
-        "domain": pl.String,
-        "model": pl.String,
-        "turn": pl.Int64,
-        "judged": pl.Int64,
-        "branches": pl.Int64,
-        "accuracy": pl.Float64,
-        "accuracy_low": pl.Float64,
-        "accuracy_high": pl.Float64,
-        "unit": pl.String,
-    }
-)
+
+class Side(NamedTuple):
+    """A model in a domain.
+
+    Attributes:
+        model: its name.
+        points: its judged points.
+        turns: turns of its run.
+    """
+
+    model: str
+    points: Judged
+    turns: int
 
 
 @dataclass(frozen=True)
@@ -61,10 +37,10 @@ class Duel:
 
     Attributes:
         zone: `inside` or `outside`; domain: its name.
-        general, specialised: the cells.
+        general, specialised: the models.
         last: T, the last turn that both reached.
-        recall: recall_match of the general and of the specialised one; None without a union or without a valid point.
-        gap: recall_match of the specialised one less that of the general one; None where `recall` is.
+        gap: both on their union, the specialised one first, so that a positive difference is in its favour; None
+            without a union or without a valid point.
         accuracies: at the end of each run, general first.
         declines: of each up to T, general first.
         faster: decline of the specialised one less that of the general one.
@@ -73,11 +49,10 @@ class Duel:
 
     zone: str
     domain: str
-    general: MeasuredCell
-    specialised: MeasuredCell
+    general: Side
+    specialised: Side
     last: int
-    recall: tuple[Number, Number] | None
-    gap: Pair | None
+    gap: Comparison | None
     accuracies: tuple[Number, Number]
     declines: tuple[Trend, Trend]
     faster: Trend
@@ -130,28 +105,30 @@ class Event:
         return f"{self.domain} ({self.zone}): {expected}{found}: {self.outcome}; {self.why}."
 
 
-def duel(zone: str, general: MeasuredCell, specialised: MeasuredCell, counts: Counts | None, seed: int) -> Duel:
+def duel(zone: str, domain: str, general: Side, specialised: Side, gap: Comparison | None) -> Duel:
     """Compare two models in one domain.
 
     Args:
-        zone: `inside` or `outside`.
-        general: the cell of the general model.
-        specialised: the cell of the specialised one.
-        counts: of the union of both, general first; None if there is no union.
-        seed: of the draws.
+        zone: `inside` or `outside`; what is predicted hangs on it.
+        domain: its name.
+        general: the one model.
+        specialised: the other.
+        gap: both on their union, the specialised one first; None if there is none.
     """
-    sides = judged_points(general), judged_points(specialised)
-    last = min(cell.extracted["turns"].height for cell in (general, specialised))
-    declines = decline(sides[0], last), decline(sides[1], last)
-    recall, gap = None, None
-    if counts is not None and len(counts):
-        # Specialised first, so that a positive difference is in its favour.
-        drawn = repeats([counts[:, ::-1]], seed)
-        own = [(float(drawn.match[place]), recall_interval(drawn.unions[0], place)) for place in (1, 0)]
-        recall, gap = (own[0], own[1]), pairs(drawn)[0]
-    accuracies, faster = (accuracy_of(general), accuracy_of(specialised)), difference(declines[1], declines[0])
-    crossed = crossing(sides[1], sides[0], last)
-    return Duel(zone, general.domain, general, specialised, last, recall, gap, accuracies, declines, faster, crossed)
+    last = min(general.turns, specialised.turns)
+    declines = decline(general.points, last), decline(specialised.points, last)
+    accuracies, faster = (accuracy(general.points), accuracy(specialised.points)), difference(declines[1], declines[0])
+    crossed = crossing(specialised.points, general.points, last)
+    return Duel(zone, domain, general, specialised, last, gap, accuracies, declines, faster, crossed)
+
+
+def accuracy(seen: Judged) -> Number:
+    """Share of valid points with its interval: over branches, or over points with fewer than three branches."""
+    n = len(seen.valid)
+    value = float(seen.valid.mean()) if n else math.nan
+    if seen.branches >= FEWEST_BRANCHES:
+        return value, wilson_leaf(seen.valid.tolist(), [str(branch) for branch in seen.branch])
+    return value, replace(wilson(int(seen.valid.sum()), n), branches=seen.branches)
 
 
 def events(fought: Sequence[Duel], predicted: Mapping[str, Sequence[str]]) -> list[Event]:
@@ -169,77 +146,6 @@ def events(fought: Sequence[Duel], predicted: Mapping[str, Sequence[str]]) -> li
         adjusted[place] = p
     made = zip(tests, raw, adjusted, strict=True)
     return [_event(each, name, each.zone in predicted[name], p, p_holm) for (each, name), p, p_holm in made]
-
-
-def events_table(tested: Sequence[Event]) -> pl.DataFrame:
-    """The events, in the order of event, zone, domain."""
-    rows: list[dict[str, Any]] = []
-    for event in tested:
-        numbers = columns("number", event.number, event.interval)
-        numbers.pop("number_reason")
-        rows.append(
-            {
-                **{"event": event.name, "zone": event.zone, "domain": event.domain, "predicted": event.predicted},
-                "shown": event.shown,
-                "outcome": event.outcome,
-                **numbers,
-                "number_unit": "turn" if event.name == "crossover" else "share per turn",
-                "p": None if math.isnan(event.p) else event.p,
-                "p_holm": None if math.isnan(event.p_holm) else event.p_holm,
-                "judged": event.interval.n,
-                "branches": event.interval.branches,
-                "turns": event.turns,
-                "why": event.why,
-            }
-        )
-    return pl.DataFrame(rows, schema=EVENTS)
-
-
-def duels_table(fought: Sequence[Duel]) -> pl.DataFrame:
-    """One row for each domain and model: recall, accuracy at the end, decline up to T."""
-    rows: list[dict[str, Any]] = []
-    for each in fought:
-        for place, cell in enumerate((each.general, each.specialised)):
-            trend = each.declines[place]
-            nothing = (
-                math.nan,
-                Interval(math.nan, math.nan, 0, "union cluster", "Wilson", "no union with a valid point"),
-            )
-            recall = each.recall[place] if each.recall is not None else nothing
-            rows.append(
-                {
-                    **{"zone": each.zone, "domain": each.domain, "model": cell.model},
-                    **columns("recall_match", *recall),
-                    "clusters": recall[1].n,
-                    **columns("accuracy", *each.accuracies[place]),
-                    "judged": each.accuracies[place][1].n,
-                    "branches": each.accuracies[place][1].branches,
-                    "turns": cell.extracted["turns"].height,
-                    "compared_turns": each.last,
-                    **columns("decline_per_turn", trend.value, trend.interval),
-                }
-            )
-    table = pl.DataFrame(rows, infer_schema_length=None)
-    return table.with_columns(pl.col(name).cast(pl.Float64) for name, kind in table.schema.items() if kind == pl.Null)
-
-
-def turns_table(fought: Sequence[Duel]) -> pl.DataFrame:
-    """Accuracy of all points up to each turn, for each domain and model."""
-    rows = []
-    for each in fought:
-        for cell in (each.general, each.specialised):
-            side = judged_points(cell)
-            for turn in range(1, cell.extracted["turns"].height + 1):
-                seen = side.until(turn)
-                n = len(seen.valid)
-                enough = seen.branches >= FEWEST_BRANCHES
-                bounds = wilson(int(seen.valid.sum()), n)
-                if enough:
-                    bounds = wilson_leaf(seen.valid.tolist(), [str(branch) for branch in seen.branch])
-                ends = (None, None) if bounds.reason else (bounds.low, bounds.high)
-                share = float(seen.valid.mean()) if n else None
-                rows.append((each.zone, each.domain, cell.model, turn, n, seen.branches, share, *ends, bounds.unit))
-    return pl.DataFrame(rows, schema=TURNS, orient="row")
 
 
 def _event(each: Duel, name: str, predicted: bool, p: float, p_holm: float) -> Event:

@@ -9,13 +9,13 @@ import polars as pl
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from src.audited import put
 from src.cells import MeasuredCell, source
 from src.errors import ConfigError
 from src.figures.captions import percent, plural
 from src.figures.filtering import stages
 from src.figures.finding import Finding
 from src.records import Metrics
+from src.stats.flat import put
 from src.studies.known import Known
 from src.studies.losses import ANSWERS, POINTS, Losses, lost, pooled, shares, shares_by
 

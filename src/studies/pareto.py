@@ -9,13 +9,13 @@ import polars as pl
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from src.audited import put
 from src.cells import MeasuredCell, source
 from src.errors import ConfigError
 from src.figures.captions import plural
 from src.figures.finding import Finding
 from src.figures.frontier import LONGEST, frontier
 from src.records import Metrics
+from src.stats.flat import put
 from src.studies.averages import curves_table, strategies_table
 from src.studies.known import Known
 from src.studies.yields import follow, runs_table, turns_table

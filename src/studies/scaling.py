@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import polars as pl
@@ -18,15 +16,17 @@ from src.errors import ConfigError
 from src.figures.captions import plural
 from src.figures.finding import Finding
 from src.figures.scaling import scaling
-from src.figures.versus import versus
+from src.figures.versus import DIFFERENCES, versus
 from src.records import Metrics
-from src.stats.combining import combined
-from src.stats.compare import Pair, Repeats, Vector, pairs, repeats, tied
-from src.stats.intervals import Interval
+from src.stats.compare import Vector
+from src.stats.flat import put, put_interval
+from src.stats.intervals import Number
 from src.studies.block import Block, by_strategy, find_block
+from src.studies.comparison import Comparison
 from src.studies.known import Known
-from src.studies.pairing import PAIRED, domains_table, models_table, pairs_table, recalls
-from src.studies.wording import columns, judged, listed, points, put, share
+from src.studies.pairing import PAIRED, best_sentence, compared_metrics, domains_table, models_table, pairs_table
+from src.studies.sizes import Scaled, Step, scaling_decision
+from src.studies.wording import columns, judged, listed, points, share
 
 DEFINITIONS = {
     **PAIRED,
@@ -37,7 +37,6 @@ DEFINITIONS = {
     "diminishing returns": "the gain per decade falls with the size: the curvature of the least-squares parabola is "
     "below 0 with its whole interval; needs three sizes",
 }
-NONE = Interval(math.nan, math.nan, 0, "model", "least squares", "slopes need models of at least two sizes")
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -77,94 +76,73 @@ class Scaling:
         block = find_block(known, self.strategy, sized, self.domains, self.name)
         unsized = [f"{model} is left out: its parameters are not known" for model in wanted if model not in sized]
         size = np.array([math.log10(parameters[model]) for model in block.models])
-        drawn = repeats(block.counts, known.seed)
-        compared = pairs(drawn)
-        by_domain = [pairs(drawn.of_domain(place)) for place in range(len(block.domains))]
-        best = tied(drawn.match, compared)
-        recall = recalls(block, drawn)
+        compared = block.compared(known.seed)
         accuracy = [block.accuracy(model) for model in block.models]
-        trends = _trends(size, drawn, accuracy)
-        rows = models_table(block, drawn, recall, accuracy, best).with_columns(
-            parameters_billion=10.0 ** pl.Series(size)
-        )
+        scaled = scaling_decision(size, compared, accuracy)
+        return self._finding(block, size, compared, accuracy, scaled, unsized)
+
+    def _finding(
+        self,
+        block: Block,
+        size: Vector,
+        compared: Comparison,
+        accuracy: Sequence[Number],
+        scaled: Scaled,
+        unsized: Sequence[str],
+    ) -> Finding:
+        """What was decided, as tables, figures and sentences."""
+        rows = models_table(block, compared, accuracy).with_columns(parameters_billion=10.0 ** pl.Series(size))
         rows = rows.select("model", "parameters_billion", *rows.columns[1:-1]).sort("parameters_billion", "model")
-        steps = _steps_table(block, size, drawn)
-        alone = len(block.models) == 1
-        sizes = len(set(size.tolist()))
-        missing = (*block.missing, *unsized) + (
-            ("models of another size: slope and differences need at least two sizes",) if sizes < 2 else ()
-        ) + (("a third size: diminishing returns need three",) if sizes == 2 else ())  # fmt: skip
-        names = block.models
-        table = pairs_table(names, compared)
+        table = pairs_table(block.models, compared)
+        best = [block.models[place] for place in compared.best]
+        figures = {"scaling": scaling(rows, block.strategy, compared.domains, compared.drawn.clusters, block.caveat)}
+        if table.height:
+            figures["differences"] = versus(table, best, block.caveat)
+        missing = [*block.missing, *unsized]
+        if not scaled.steps:
+            missing.append("models of another size: slope and differences need at least two sizes")
+        elif len(scaled.steps) == 1:
+            missing.append("a third size: diminishing returns need three")
         return Finding(
             name=self.name,
             question=self.question,
             reference="arXiv 2602.00959, knowledge scaling law",
-            verdict=_verdict(block, size, recall, accuracy, trends, compared, best, steps),
-            metrics=_metrics(block, drawn, recall, accuracy, trends, best),
+            verdict=_verdict(block.models, size, compared, accuracy, scaled),
+            metrics=_metrics(block.models, compared, accuracy, scaled),
             tables={
                 "models": rows,
-                "steps": steps,
+                "steps": _steps_table(block.models, scaled),
                 "pairs": table,
-                "domains": domains_table(block, drawn, by_domain),
+                "domains": domains_table(block, compared),
             },
-            figures={"scaling": scaling(rows, block.strategy, len(block.domains), drawn.clusters, block.caveat)}
-            | ({} if alone else {"differences": versus(table, [names[place] for place in best], block.caveat)}),
+            figures=figures,
             captions={
                 "scaling": "Left: recall_match with 95 % intervals (unit: union cluster) and recall_count as "
-                f"published, mean over {plural(len(block.domains), 'domain')}; the line is least squares on log10 "
+                f"published, mean over {plural(compared.domains, 'domain')}; the line is least squares on log10 "
                 "of the parameters. Right: accuracy with 95 % intervals (unit: branch where there are three or more, "
                 "else point). Recall, filled: not separable from the best (Holm over all pairs).",
-                "differences": "Recall_match of the best model less that of every other, in percentage points, with "
-                "95 % intervals (unit: union cluster, 2,000 multinomial draws). Filled: not separable (Holm over all "
-                "pairs).",
+                "differences": DIFFERENCES,
             },
             definitions=DEFINITIONS,
-            missing=missing,
+            missing=tuple(missing),
             sources=tuple(source(cell) for _, cell in sorted(block.cells.items())),
         )
 
 
-def _trends(
-    size: Vector, drawn: Repeats, accuracy: Sequence[tuple[float, Interval]]
-) -> dict[str, tuple[float, Interval]]:
-    """Slopes of recall and accuracy per decade, and the curvature of recall; with a reason where there is none."""
-    sizes = len(set(size.tolist()))
-    found = dict.fromkeys(("recall_slope", "accuracy_slope"), (math.nan, NONE))
-    curvature = replace(NONE, reason="diminishing returns need models of at least three sizes")
-    found["recall_curvature"] = math.nan, curvature
-    if sizes >= 2:
-        slope = np.linalg.pinv(np.column_stack([np.ones(len(size)), size]))[1]
-        found["recall_slope"] = drawn.functional(slope)
-        values, intervals = [value for value, _ in accuracy], [interval for _, interval in accuracy]
-        found["accuracy_slope"] = float(slope @ values), combined(slope.tolist(), values, intervals)
-    if sizes >= 3:
-        design = np.column_stack([np.ones(len(size)), size, size**2])
-        found["recall_curvature"] = drawn.functional(2 * np.linalg.pinv(design)[2])
-    return found
-
-
-def _steps_table(block: Block, size: Vector, drawn: Repeats) -> pl.DataFrame:
+def _steps_table(names: Sequence[str], scaled: Scaled) -> pl.DataFrame:
     """Gain per decade between neighbouring sizes."""
-    groups: dict[float, list[int]] = {}
-    for place in np.argsort(size, kind="stable").tolist():
-        groups.setdefault(float(size[place]), []).append(place)
-    rows = []
-    for (low, smaller), (high, larger) in pairwise(groups.items()):
-        weights = np.zeros(len(size))
-        weights[larger], weights[smaller] = 1 / len(larger) / (high - low), -1 / len(smaller) / (high - low)
-        gain = drawn.functional(weights)
-        rows.append(
-            {
-                "from_billion": 10**low,
-                "to_billion": 10**high,
-                "from": ", ".join(block.models[place] for place in smaller),
-                "to": ", ".join(block.models[place] for place in larger),
-                **columns("gain_per_decade", *gain),
-                "clusters": gain[1].n,
-                "unit": gain[1].unit,
-            }
-        )
+    rows = [
+        {
+            "from_billion": 10**step.low,
+            "to_billion": 10**step.high,
+            "from": ", ".join(names[place] for place in step.smaller),
+            "to": ", ".join(names[place] for place in step.larger),
+            **columns("gain_per_decade", *step.gain),
+            "clusters": step.gain[1].n,
+            "unit": step.gain[1].unit,
+        }
+        for step in scaled.steps
+    ]
     schema = {
         "from_billion": pl.Float64, "to_billion": pl.Float64, "from": pl.String, "to": pl.String,
         "gain_per_decade": pl.Float64, "gain_per_decade_low": pl.Float64, "gain_per_decade_high": pl.Float64,
@@ -174,57 +152,43 @@ def _steps_table(block: Block, size: Vector, drawn: Repeats) -> pl.DataFrame:
 
 
 def _verdict(
-    block: Block,
-    size: Vector,
-    recall: Sequence[tuple[float, Interval]],
-    accuracy: Sequence[tuple[float, Interval]],
-    trends: dict[str, tuple[float, Interval]],
-    compared: Sequence[Pair],
-    best: Sequence[int],
-    steps: pl.DataFrame,
+    names: Sequence[str], size: Vector, compared: Comparison, accuracy: Sequence[Number], scaled: Scaled
 ) -> tuple[str, ...]:
-    names = block.models
-    where = f"{plural(len(block.domains), 'domain')}, n = {plural(recall[0][1].n, 'union cluster')}"
+    recall = compared.recall
+    domains = plural(compared.domains, "domain")
     if len(names) == 1:
         return (
             f"{names[0]} is the only model, so nothing can be said about size: accuracy {share(*accuracy[0])}, "
-            f"{judged(accuracy[0][1])} of {plural(len(block.domains), 'domain')}; its recall of its own union is "
-            "100 % by definition.",
+            f"{judged(accuracy[0][1])} of {domains}; its recall of its own union is 100 % by definition.",
         )
+    where = f"{domains}, n = {plural(compared.clusters, 'union cluster')}"
     order = [int(place) for place in np.argsort(size, kind="stable")]
     shown = order if len(order) <= 6 else [order[0], order[-1]]
     said = "; ".join(f"{names[place]} {share(*recall[place])}" for place in shown)
-    slope, reach = trends["recall_slope"]
-    if math.isnan(slope):
+    if not scaled.steps:
         lines = [f"All models are of one size, so there is no slope: recall_match {said} ({where})."]
     else:
-        rise, against = "cannot be said to know more or less than the smaller", _against(slope, reach, steps)
-        if not reach.reason and (reach.low > 0 or reach.high < 0):
-            rise = f"know {'more' if slope > 0 else 'less'}{' on the whole' if against else ''}"
+        against = _against(names, scaled)
+        rise = "cannot be said to know more or less than the smaller"
+        if scaled.trend:
+            rise = f"know {scaled.trend}{' on the whole' if against else ''}"
         lines = [
-            f"Among these models, the larger ones {rise}: recall_match {points(slope, reach)} per ten times the "
-            f"parameters ({where}, {len(names)} models; "
+            f"Among these models, the larger ones {rise}: recall_match {points(*scaled.recall_slope)} per ten times "
+            f"the parameters ({where}, {len(names)} models; "
             f"{'smallest and largest: ' if len(shown) < len(order) else ''}{said}){against}."
         ]
-    apart = len(names) - len(best)
-    lines.append(
-        f"{names[best[0]]} has the highest recall_match; "
-        + (f"not separable from it: {listed([names[p] for p in best[1:]])}; " if len(best) > 1 else "")
-        + f"{apart} of {len(names) - 1} others are separated from it, and "
-        f"{sum(pair.p_holm < 0.05 for pair in compared)} of {plural(len(compared), 'pair')} from each other "
-        "(Holm over all pairs, 5 %)."
-    )
-    bend, interval = trends["recall_curvature"]
+    lines.append(best_sentence(names, compared))
+    bend, interval = scaled.recall_curvature
     if interval.reason:
         lines.append(f"Diminishing returns cannot be judged: {interval.reason}.")
     else:
-        told = "diminishing" if interval.high < 0 else "growing" if interval.low > 0 else "not told from constant"
-        few = [_step(row, interval) for row in steps.iter_rows(named=True)]
+        few = [_step(names, step) for step in scaled.steps]
         detail = f"; per step: {'; '.join(few)}" if len(few) <= 4 else ""
         lines.append(
-            f"Returns are {told}: the gain per decade changes by {points(bend, interval)} per further decade{detail}."
+            f"Returns are {scaled.returns or 'not told from constant'}: the gain per decade changes by "
+            f"{points(bend, interval)} per further decade{detail}."
         )
-    trend = trends["accuracy_slope"]
+    trend = scaled.accuracy_slope
     if not math.isnan(trend[0]):
         lines.append(
             f"Accuracy changes by {points(*trend)} per ten times the parameters ({judged(trend[1])}; unit: "
@@ -233,42 +197,26 @@ def _verdict(
     return tuple(lines)
 
 
-def _against(slope: float, interval: Interval, steps: pl.DataFrame) -> str:
+def _against(names: Sequence[str], scaled: Scaled) -> str:
     """A clause on the steps that go against the slope with their whole interval; "" if none does."""
-    counter = pl.col("gain_per_decade_high") < 0 if slope >= 0 else pl.col("gain_per_decade_low") > 0
-    rows = steps.filter(counter).sort(pl.col("gain_per_decade").abs(), descending=True, maintain_order=True)
-    if rows.is_empty():
+    steps = scaled.against
+    if not steps:
         return ""
-    of = f"{rows.height} of {plural(steps.height, 'step')} between neighbouring sizes"
-    most = "most: " if rows.height > 1 else ""
-    return f"; but against it, with the whole interval, {of}: {most}{_step(rows.row(0, named=True), interval)}"
+    of = f"{len(steps)} of {plural(len(scaled.steps), 'step')} between neighbouring sizes"
+    most = "most: " if len(steps) > 1 else ""
+    return f"; but against it, with the whole interval, {of}: {most}{_step(names, steps[0])}"
 
 
-def _step(row: Mapping[str, Any], slope: Interval) -> str:
-    """A row of the table of steps in words."""
-    low, high, reason = (row[f"gain_per_decade_{part}"] for part in ("low", "high", "reason"))
-    interval = replace(slope, low=low, high=high, reason=reason)
-    return f"{row['from']} to {row['to']} {points(row['gain_per_decade'], interval)}"
+def _step(names: Sequence[str], step: Step) -> str:
+    """A step in words."""
+    smaller, larger = (", ".join(names[place] for place in side) for side in (step.smaller, step.larger))
+    return f"{smaller} to {larger} {points(*step.gain)}"
 
 
-def _metrics(
-    block: Block,
-    drawn: Repeats,
-    recall: Sequence[tuple[float, Interval]],
-    accuracy: Sequence[tuple[float, Interval]],
-    trends: dict[str, tuple[float, Interval]],
-    best: Sequence[int],
-) -> Metrics:
-    metrics: Metrics = {
-        "models": len(block.models),
-        "domains": len(block.domains),
-        "clusters": sum(drawn.clusters),
-        "tied_with_best": len(best),
-    }
-    for name, (value, interval) in trends.items():
-        put(metrics, f"{name}_per_decade", value, interval)
-    for place, model in enumerate(block.models):
-        put(metrics, f"recall_match_{model}", *recall[place])
-        metrics[f"recall_count_{model}"] = float(drawn.count[place])
-        put(metrics, f"accuracy_{model}", *accuracy[place])
+def _metrics(names: Sequence[str], compared: Comparison, accuracy: Sequence[Number], scaled: Scaled) -> Metrics:
+    metrics = compared_metrics(names, compared, accuracy)
+    for name in ("recall_slope", "accuracy_slope", "recall_curvature"):
+        put_interval(metrics, f"{name}_per_decade", *getattr(scaled, name))
+    for place, model in enumerate(names):
+        put(metrics, f"recall_count_{model}", float(compared.drawn.count[place]))
     return metrics

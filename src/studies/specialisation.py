@@ -12,23 +12,29 @@ from typing import Literal
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from src.cells import source
+from src.audited import judged_points
+from src.cells import MeasuredCell, source
 from src.errors import ConfigError
 from src.figures.captions import plural
 from src.figures.finding import Finding
 from src.figures.specialisation import specialisation
+from src.merge import Union
 from src.records import Metrics
+from src.stats.flat import put_interval
 from src.studies.block import absent, by_strategy, caveat_of
-from src.studies.duel import Duel, Event, duel, duels_table, events, events_table, turns_table
+from src.studies.comparison import Comparison, compare
+from src.studies.duel import Duel, Event, Side, duel, events
+from src.studies.duel_tables import duels_table, events_table, gaps_table, turns_table
 from src.studies.known import Known
-from src.studies.wording import judged, listed, p_words, points, put, share
+from src.studies.pairing import PAIRED, needed_sentence, put_needed
+from src.studies.wording import judged, listed, p_words, points, share
 
 OUTCOMES = ("kept", "not kept", "contradicted", "not contradicted", "undecided", "not testable")
 Zone = Literal["inside", "outside"]
 DEFINITIONS = {
     "inside, outside": "domains that the specialised model was and was not specialised in, as the configuration says",
-    "recall_match": "share of the union's clusters that hold a valid point of the model; the union of these two "
-    "models; interval: Wilson, unit union cluster",
+    **{term: PAIRED[term] for term in ("recall_match", "difference", "branch_low, branch_high", "clusters_needed")},
+    "union": "of these two models, one domain",
     "accuracy by turn": "valid of valid and invalid clusters that first appeared up to a turn; interval: Wilson on "
     "n/deff (unit: branch), with fewer than three branches plain Wilson (unit: point)",
     "decline rate": "(accuracy up to turn 1 − accuracy up to turn T) / (T − 1), T the last turn that both models "
@@ -109,20 +115,23 @@ class Specialisation:
         for domain, zone in zones.items():
             if (pair[0], domain) in cells and (pair[1], domain) in cells:
                 union = known.union(domain, self.strategy)
-                counts = union.counts(pair) if union and set(pair) <= set(union.models) else None
-                fought.append(duel(zone, cells[pair[0], domain], cells[pair[1], domain], counts, known.seed))
-                if counts is None:
+                general, specialised = (_side(cells[model, domain]) for model in pair)
+                gap = None
+                if union is not None and set(pair) <= set(union.models):
+                    gap = _gap(union, pair, known.seed)
+                else:
                     missing.append(
                         f"no union of {domain} by {self.strategy}, so no recall: run "
                         f"`python -m src.union domain={domain} strategy={self.strategy}`"
                     )
+                fought.append(duel(zone, domain, general, specialised, gap))
         tested = events(fought, dict(self.prediction.items()))
         missing += [
             f"{event.name} {event.zone} in {event.domain}: {event.why}" for event in tested if not event.testable
         ]
         turns = turns_table(fought)
         table = events_table(tested)
-        used = [cell for each in fought for cell in (each.general, each.specialised)]
+        used = [cells[model, each.domain] for each in fought for model in pair]
         caveat = caveat_of(used, [union for union in known.unions if union.strategy == self.strategy])
         return Finding(
             name=self.name,
@@ -130,7 +139,7 @@ class Specialisation:
             reference="arXiv 2602.00959, specialised against general models",
             verdict=self._verdict(fought, tested),
             metrics=_metrics(fought, tested),
-            tables={"events": table, "domains": duels_table(fought), "turns": turns},
+            tables={"events": table, "domains": duels_table(fought), "pairs": gaps_table(fought), "turns": turns},
             figures={"specialisation": specialisation(turns, table, pair, self.strategy, caveat)} if fought else {},
             captions={
                 "specialisation": "Accuracy of all points up to a turn, bands: 95 % intervals (unit: branch where "
@@ -156,19 +165,32 @@ class Specialisation:
         lines += [event.sentence for event in tested]
         for each in fought:
             recall = "recall not known (no union)"
-            if each.recall is not None and each.gap is not None:
-                general, specialised = each.recall
-                ahead = points(each.gap.difference, each.gap.interval)
+            if each.gap is not None:
+                (specialised, general), (gap,) = each.gap.recall, each.gap.pairs
                 recall = (
-                    f"recall_match {share(*specialised)} against {share(*general)}, difference {ahead} "
-                    f"(n = {plural(each.gap.interval.n, 'union cluster')}, {p_words(each.gap.p)})"
+                    f"recall_match {share(*specialised)} against {share(*general)}, difference "
+                    f"{points(gap.difference, gap.interval)} (n = {plural(gap.interval.n, 'union cluster')}, "
+                    f"{p_words(gap.p)})"
                 )
             lines.append(
                 f"{each.domain} ({each.zone}): {self.specialised} has {recall}; accuracy {share(*each.accuracies[1])} "
                 f"({judged(each.accuracies[1][1])}) against {share(*each.accuracies[0])} "
                 f"({judged(each.accuracies[0][1])}) at the end."
+                f"{needed_sentence((self.specialised, self.general), each.gap) if each.gap else ''}"
             )
         return tuple(lines)
+
+
+def _side(cell: MeasuredCell) -> Side:
+    """A model in a domain, as far as its cell tells."""
+    points_of = judged_points(cell.extracted["atoms"], cell.processed["atoms"])
+    return Side(cell.model, points_of, cell.extracted["turns"].height)
+
+
+def _gap(union: Union, pair: tuple[str, str], seed: int) -> Comparison | None:
+    """Both on their union, the specialised one first; None if neither has a valid point there."""
+    counts = union.counts(pair[::-1])
+    return compare([counts], seed, [union.origins(pair[::-1])]) if len(counts) else None
 
 
 def _tally(tested: list[Event]) -> dict[str, int]:
@@ -195,8 +217,10 @@ def _head(tally: dict[str, int]) -> str:
 def _metrics(fought: list[Duel], tested: list[Event]) -> Metrics:
     metrics: Metrics = {"domains": len(fought), **_tally(tested)}
     for each in fought:
-        put(metrics, f"crossover_{each.domain}", each.crossing.turn, each.crossing.interval)
-        put(metrics, f"decline_difference_{each.domain}", each.faster.value, each.faster.interval)
+        put_interval(metrics, f"crossover_{each.domain}", each.crossing.turn, each.crossing.interval)
+        put_interval(metrics, f"decline_difference_{each.domain}", each.faster.value, each.faster.interval)
         if each.gap is not None:
-            put(metrics, f"recall_difference_{each.domain}", each.gap.difference, each.gap.interval)
+            (gap,) = each.gap.pairs
+            put_interval(metrics, f"recall_difference_{each.domain}", gap.difference, gap.interval)
+            put_needed(metrics, f"clusters_needed_{each.domain}", each.gap)
     return metrics

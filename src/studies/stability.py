@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from src.audited import put
 from src.dedup.settings import SWEEP
 from src.figures.captions import percent, plural
 from src.figures.sensitivity import mode_words
 from src.records import Metrics
+from src.stats.flat import put
 from src.stats.modality import UNIFORM
 from src.studies.prompting import change
 from src.studies.wording import listed, p_words

@@ -1,13 +1,11 @@
-"""Numbers as studies write them: with their interval into sentences, tables and metrics."""
+"""Numbers as studies write them: with their interval into sentences and tables."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from src.errors import ConfigError
 from src.figures.captions import plural
-from src.records import Metrics
+from src.stats.flat import number
 from src.stats.intervals import Interval
 
 LONGEST = 5
@@ -54,21 +52,3 @@ def columns(name: str, value: float, interval: Interval) -> dict[str, float | st
         f"{name}_high": number(interval.high),
         f"{name}_reason": interval.reason,
     }
-
-
-def put(metrics: Metrics, name: str, value: float, interval: Interval) -> None:
-    """Write a number and its bounds under its name, or None and the reason beside each."""
-    for key, each in ((name, value), (f"{name}_low", interval.low), (f"{name}_high", interval.high)):
-        if key in metrics:
-            raise ConfigError(
-                f"two numbers would be called {key}: a model or domain has the name of another one with a suffix such "
-                "as _low; name it otherwise (model.name=…)"
-            )
-        metrics[key] = number(each)
-        if metrics[key] is None:
-            metrics[f"{key}_reason"] = interval.reason
-
-
-def number(value: float) -> float | None:
-    """The number, or None for NaN."""
-    return None if math.isnan(value) else value

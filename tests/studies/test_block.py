@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from src.errors import ConfigError
-from src.studies.block import accuracy_of, find_block, judged_points
+from src.studies.block import accuracy_of, find_block
 from tests.synthetic_union import Planted, make_known
 
 DOMAINS = ("deep_learning", "ml_systems", "probabilistic_methods")
@@ -94,18 +94,3 @@ def test_accuracy_is_over_branches_and_over_points_where_there_are_few() -> None
     assert (interval.unit, interval.n) == ("point", few.metrics["valid"] + few.metrics["invalid"])
     assert interval.branches == 2
     assert interval.low < value < interval.high
-
-
-def test_a_cluster_counts_from_the_turn_of_its_earliest_member() -> None:
-    (cell,) = make_known({"a": Planted(0.5)}).cells
-    judged = cell.processed["atoms"]
-    # The last point stands for the first one too; another is judged by nobody.
-    last = judged.height - 1
-    merged = judged.with_columns(
-        representative=pl.when(pl.col("atom_id") == 0).then(last).otherwise(pl.col("representative")),
-        unique=pl.col("atom_id") != 0,
-        valid=pl.when(pl.col("atom_id") == 1).then(None).otherwise(pl.col("valid")),
-    )
-    points = judged_points(replace(cell, processed={**cell.processed, "atoms": merged}))
-    assert len(points.valid) == judged.height - 2
-    assert points.turn[-1] == cell.extracted["atoms"]["turn"][0] == 1

@@ -1,3 +1,4 @@
+import polars as pl
 import pytest
 
 from src.figures.canvas import png
@@ -54,14 +55,20 @@ def test_an_order_with_reversals_agrees_in_part_however_small_its_p() -> None:
 
 
 def test_equal_models_have_no_order_and_no_spread() -> None:
-    equal = {name: Planted(0.5) for name in "abcde"}
-    stable = spread = 0
-    for seed in range(8):
-        finding = series().run(make_known(equal, DOMAINS, facts=80, seed=seed))
-        stable += "cannot be told from chance" not in finding.verdict[0]
-        spread += finding.metrics["accuracy_spread_low"] > 0
-    assert stable <= 3
-    assert spread <= 3
+    finding = series().run(make_known({name: Planted(0.5) for name in "abcde"}, DOMAINS, facts=80))
+    assert "cannot be told from chance" in finding.verdict[0]
+    assert finding.metrics["accuracy_spread_low"] == 0
+    assert "A gap of 3 points between " in finding.verdict[1]
+
+
+def test_every_domain_has_recall_count_with_its_interval() -> None:
+    domains = series().run(make_known(FAMILIES, DOMAINS)).tables["domains"]
+    doubled = domains.filter(pl.col("recall_count_low").is_not_null())
+    assert doubled.height == domains.height
+    assert (doubled["recall_count_low"] < doubled["recall_count"]).all()
+    alone = series().run(make_known({"a": Planted()}, DOMAINS[:1])).tables["domains"].row(0, named=True)
+    assert (alone["recall_count"], alone["recall_count_low"]) == (1.0, None)
+    assert alone["recall_count_reason"]
 
 
 def test_one_model_and_one_domain_say_what_is_missing() -> None:
