@@ -7,12 +7,19 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from src.errors import EndpointError
+from src.errors import BudgetReached, ContextExceeded, EndpointError, FrontierError
 from src.interfaces import ChatModel
 from src.prompts import PromptSet, render
 from src.records import Answer, Completion, Request, Role
 from src.schemas import CALLS
 from src.settle import settle
+
+CENSORED: dict[type[FrontierError], str] = {
+    BudgetReached: "budget",
+    ContextExceeded: "context",
+    EndpointError: "error",
+}
+"""Failures that end the asking but keep what was answered before, and the stop reason of each."""
 
 
 class Asker:
@@ -49,12 +56,12 @@ class Asker:
         for request, draw, completion in zip(requests, draws, completions, strict=True):
             self._calls.append(call_row("subject", request.template, completion, branch=request.branch, draw=draw))
         return tuple(
-            Answer(request.branch, draw, completion, request.form)
+            Answer(request.branch, draw, completion, request.form, request)
             for request, draw, completion in zip(requests, draws, completions, strict=True)
         )
 
-    def take_calls(self, turn: int) -> list[dict[str, object]]:
-        """Return the rows of the calls made since the last time, as those of `turn`."""
+    def take_calls(self, turn: int | None) -> list[dict[str, object]]:
+        """Return the rows of the calls made since the last time, as those of `turn`; None: of no turn, but repeats."""
         rows = [{**row, "turn": turn} for row in self._calls]
         self._calls = []
         return rows

@@ -154,12 +154,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a :class:`Request`; `draw` is its number among identical requests of the cell."""
+    """The answer to a :class:`Request`; `draw` is its number among identical requests of the cell.
+
+    `asked` is that request, None where the answer was collected elsewhere and nothing can be asked again.
+    """
 
     branch: str
     draw: int
     completion: Completion
     form: Form = "list"
+    asked: Request | None = None
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ SETTINGS = {
 NUMBERS = (
     *("raw", "unique", "valid", "accuracy", "accuracy_low", "accuracy_high", "accuracy_leaf_low", "accuracy_leaf_high"),
     *("dedup_rate", "turns", "stop_reason", "calls", "tokens_nominal"),
+    *("coverage", "coverage_low", "coverage_high", "chao2", "chao2_low", "chao2_high"),
 )
 """Numbers of a cell in `<reports>/cells`, which `dvc metrics show` makes a table of."""
 UNION = ("models", "clusters", "points", "largest_cluster", "smallest_cosine", "calls_judge")

@@ -40,6 +40,16 @@ TURNS = pl.Schema(
     }
 )
 STOP = pl.Schema({"reason": pl.String, "detail": pl.String})
+REPEATS = pl.Schema(
+    {
+        "atom_id": pl.Int64,
+        "text": pl.String,
+        "branch": pl.String,
+        "draw": pl.Int64,
+        "call_key": pl.String,
+    }
+)
+DRAWS = pl.Schema({"asked": pl.Int64, "whole": pl.Int64, "reason": pl.String})
 CALLS = pl.Schema(
     {
         "key": pl.String,
@@ -81,6 +91,16 @@ LINKAGE = pl.Schema(
         "smallest_cosine": pl.Float64,
         "chain_alarm": pl.Boolean,
         "judge_unparsed": pl.Int64,
+    }
+)
+REPEATED_CLUSTERS = pl.Schema(
+    {
+        "branch": pl.String,
+        "cluster": pl.Int64,
+        "text": pl.String,
+        "draws": pl.Int64,
+        "seen": pl.String,
+        "valid": pl.Boolean,
     }
 )
 UNION_NODES = pl.Schema({"node": pl.Int64, "text": pl.String})

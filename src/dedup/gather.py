@@ -11,18 +11,25 @@ import numpy.typing as npt
 from src.dedup.evidence import UNPARSED, Evidence
 from src.dedup.link import Flags, Graph, merge_strict, open_questions
 from src.dedup.nodes import Nodes
+from src.dedup.objections import objections
 from src.dedup.pairs import Pairs, similar_pairs, unit_rows
 from src.dedup.settings import Dedup, computed
 from src.interfaces import Judge, Report
 from src.records import Progress, Rubric, Verdict
 from src.settle import settle
-from src.text.guards import difference
 
 _AT_ONCE = 10_000  # far above what any endpoint takes at once; bounds the memory of a union's hundred thousand pairs
 
 
 async def gather_verdicts(
-    nodes: Nodes, vectors: npt.ArrayLike, own: Dedup, judge: Judge, rubric: Rubric, report: Report
+    nodes: Nodes,
+    vectors: npt.ArrayLike,
+    own: Dedup,
+    judge: Judge,
+    rubric: Rubric,
+    report: Report,
+    *,
+    swept: bool = True,
 ) -> tuple[Evidence, tuple[Verdict, ...]]:
     """Judge every pair that the run's own setting or one of the nine of the sweep asks for.
 
@@ -35,6 +42,7 @@ async def gather_verdicts(
         judge: who decides.
         rubric: the question; its template gets the two texts as `first` and `second`, in the order of their hashes.
         report: is told of every verdict; `total` is an upper bound until the last one.
+        swept: whether the nine settings of the sweep are judged for, too; without them the evidence holds for `own`.
 
     Returns:
         The evidence, and the verdicts in the order of their pairs, for the accounts.
@@ -43,7 +51,7 @@ async def gather_verdicts(
         EmbeddingError: as :func:`unit_rows`.
         FrontierError: the judge failed; questions under way are let in first, no new one is asked.
     """
-    settings = computed(own)
+    settings = computed(own) if swept else (own,)
     unit = unit_rows(vectors, rows=len(nodes))
     pairs = similar_pairs(unit, min(setting.fuzzy for setting in settings))
     guards = _guards(nodes, pairs, settings)
@@ -72,11 +80,7 @@ def questions(nodes: Nodes, vectors: npt.ArrayLike, own: Dedup) -> int:
 
 def _guards(nodes: Nodes, pairs: Pairs, settings: tuple[Dedup, ...]) -> tuple[str | None, ...]:
     """The guard of every pair that some setting would merge without asking."""
-    strict = min((setting.strict for setting in settings if setting.guards), default=np.inf)
-    return tuple(
-        difference(*nodes.canonical(a, b)) if cosine > strict else None
-        for a, b, cosine in zip(*(column.tolist() for column in pairs), strict=True)
-    )
+    return objections(nodes, pairs, min((setting.strict for setting in settings if setting.guards), default=np.inf))
 
 
 def _any(graphs: list[Graph]) -> Flags:

@@ -17,6 +17,14 @@ FEW = 25
 HEADINGS = ("model", "strategy", "domain", "judge", "subject")
 COUNTS = ("raw", "unique", "valid")
 NUMBERS = (*COUNTS, "accuracy", "95 % leaf", "95 % plain", "n", "tokens")
+BESIDE = {
+    "coverage": "coverage",
+    "reachable": "chao2",
+    "truth: accuracy": "truth_accuracy",
+    "truth: coverage": "truth_coverage",
+    "truth: reachable": "truth_reachable",
+}
+"""Columns that are shown if a cell has their number, and its name."""
 MEANINGS = {
     "raw": "points as they were listed",
     "unique": "clusters of points, those that say the same merged",
@@ -26,6 +34,9 @@ MEANINGS = {
     "95 % plain": "interval of accuracy, points taken as independent: Wilson; unit: cluster; too narrow where points "
     "of a branch resemble each other",
     "tokens": "generation in and out plus embedding, as if nothing were replayed; judge and audit apart",
+    "coverage": "share of what one more draw of the prompts of turn 1 brings that repeats found, with 95 % bounds",
+    "reachable": "at least so many valid clusters (branch × cluster) can these prompts bring: Chao2, with 95 % bounds",
+    "truth": "of simulated models, whose knowledge is planted; the same quantity as the column without the word",
     "cell": "first 8 digits of the cell_key, the hash of everything that the answers depend on",
 }
 
@@ -78,14 +89,15 @@ def cell_table(cells: Sequence[CellLine]) -> CellTable:
     common = ", ".join(f"{name} {next(iter(values[name]))}" for name in names if name not in varied)
     notes = Notes()
     parts = [list(part) for _, part in groupby(cells, key=lambda cell: cell.source.domain)] if len(cells) > FEW else []
-    columns = [*HEADINGS, *varied, *NUMBERS, "stop reason", "cell"]
+    beside = [name for name, key in BESIDE.items() if any(cell.metrics.get(key) is not None for cell in cells)]
+    columns = [*HEADINGS, *varied, *NUMBERS, *beside, "stop reason", "cell"]
     if parts:
         columns.remove("domain")  # the fold is named after it
     folds = []
     for part in parts or [list(cells)]:
         lines = [_texts(cell, notes) for cell in part]
         rows = tuple(tuple(texts.get(name, "") for name in columns) for texts in lines)
-        grid = Grid(tuple(columns), tuple(name in NUMBERS for name in columns), rows, total=len(rows))
+        grid = Grid(tuple(columns), tuple(name in (*NUMBERS, *BESIDE) for name in columns), rows, total=len(rows))
         folds.append(Fold(_summary(part), grid, tuple(part)))
     return CellTable(common, tuple(folds), notes.lines())
 
@@ -107,6 +119,7 @@ def _texts(cell: CellLine, notes: Notes) -> dict[str, str]:
         "95 % plain": _bounds(metrics, "accuracy", notes),
         "n": f"{judged:,}",
         "tokens": _count(metrics, "tokens_nominal", notes),
+        **{name: _beside(metrics, key, notes) for name, key in BESIDE.items()},
         "stop reason": source.stop_reason,
         "cell": source.cell_key[:8],
     }
@@ -137,6 +150,20 @@ def _bounds(metrics: Metrics, name: str, notes: Notes) -> str:
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         return notes.none(_why(metrics, f"{name}_low"))
     return f"{100 * low:.1f}–{percent(high)}"
+
+
+def _beside(metrics: Metrics, name: str, notes: Notes) -> str:
+    """A number with its bounds if it has any; nothing for a cell in which nobody asked for it."""
+    if name not in metrics or (metrics.get("repeats") == 1 and not name.startswith(("truth_acc", "truth_reach"))):
+        return ""
+    write = _count if name in ("chao2", "truth_reachable") else _share
+    value, low, high = (metrics.get(name + end) for end in ("", "_low", "_high"))
+    text = write(metrics, name, notes)
+    if value is None or not isinstance(low, int | float):
+        return text
+    if not isinstance(high, int | float):
+        return f"{text} (from {low:,.0f})"
+    return f"{text} ({low:,.0f}–{high:,.0f})" if write is _count else f"{text} ({100 * low:.1f}–{100 * high:.1f})"
 
 
 def _why(metrics: Metrics, name: str) -> str:

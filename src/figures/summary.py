@@ -15,6 +15,7 @@ from src.figures.captions import (
     stop_words,
     subject_sentence,
 )
+from src.figures.reach import reach_basis, reach_line
 from src.records import Metrics, Role
 
 Spend = Mapping[str, Any]
@@ -92,10 +93,32 @@ def rows(title: Title, metrics: Metrics, spend: Spend) -> list[Row]:
     }
     return [
         *(row for name, row in lines.items() if name in metrics and not (name == "tokens_judge" and free)),
+        *_truths(metrics),
         Row("tokens spent", *_bill([spend.get("tokens_spent")], spend, "over all runs of this cell")),
         *(_role(role, spend["roles"][role]) for role in get_args(Role) if role in spend.get("roles", {})),
         *(Row(name.replace("_", " "), _count(metrics, name), ODDITIES[name]) for name in ODDITIES if metrics.get(name)),
     ]
+
+
+def _truths(metrics: Metrics) -> list[Row]:
+    """What the simulator knows beside what was estimated of it; nothing of a real model."""
+    if "truth_unique" not in metrics:
+        return []
+    known = (
+        ("unique", "unique", _count, "different meanings among the points"),
+        ("valid", "valid", _count, "those of them that are true"),
+        ("accuracy", "accuracy", _share, "share of the clusters whose representative is true"),
+        ("coverage", "coverage", _share, "share of the chances of turn 1 that its repeats brought"),
+        ("reachable", "chao2", _count, "known facts, branch by branch, that turn 1 can bring; chao2 is a lower bound"),
+        ("known", "", _count, "facts of the domain that the model knows"),
+    )
+    lines = []
+    for name, estimate, written, meaning in known:
+        if metrics.get(f"truth_{name}") is not None:
+            said = f"estimate {written(metrics, estimate)}; " if metrics.get(estimate) is not None else ""
+            lines.append(Row(f"truth: {name}", written(metrics, f"truth_{name}"), said + meaning))
+    wrong, missed = (_count(metrics, f"truth_{name}_merges") for name in ("wrong", "missed"))
+    return [*lines, Row("truth: merges", f"{wrong} wrong", f"and {missed} missed, of pairs of distinct texts")]
 
 
 def note(title: Title, metrics: Metrics, spend: Spend) -> str:
@@ -124,6 +147,11 @@ def note(title: Title, metrics: Metrics, spend: Spend) -> str:
                     "|:--|--:|:--|",
                     *(f"| {row.label} | **{row.value}** | {row.remark} |" for row in rows(title, metrics, spend)),
                 ]
+            ),
+            *(
+                [f"**What was not seen:** {_plain(reach_line(metrics))}. {reach_basis(metrics)}"]
+                if reach_line(metrics)
+                else []
             ),
             "**Look at:** `atoms.html` (every point, searchable), `figures/`, the tables in `extract/` and `process/`.",
         ]

@@ -12,14 +12,17 @@ from src.errors import BudgetReached, ConfigError
 from src.figures.plans import Compared
 from src.figures.summary import note
 from src.interfaces import Report
+from src.knower.truth import truth
 from src.lab.build import ROOT, without
 from src.lab.config import Cell, title
 from src.lab.plan import compare, plan_cell
 from src.lab.roles import Paces, build_lab, check_budget
 from src.lab.stored import stored_extract
 from src.ledger import Ledger, Spend
+from src.llm.simulated import Simulated
 from src.records import Metrics, Tables
 from src.store import read_metrics, read_spend, write_phase, write_spend
+from src.strategies.personas import POINTS
 from src.tracking import finished, tracked
 
 
@@ -48,9 +51,17 @@ async def measure(cell: Cell, ledger: Ledger, report: Report, paces: Paces) -> t
             processed = await cell.probe.process(lab, extracted)
         except BudgetReached:  # as in the extraction: not an error, and raising the limit goes on from here
             return extracted, None, {**cell.probe.summarise(extracted, None), "stop_reason": "budget"}
-        metrics = cell.probe.summarise(extracted, processed)
+        metrics = cell.probe.summarise(extracted, processed) | _truth(cell, extracted, processed)
         write_phase(cell.folder, "process", cell.identity.process, processed, metrics)
         return extracted, processed, metrics
+
+
+def _truth(cell: Cell, extracted: Tables, processed: Tables) -> Metrics:
+    """What is true of a simulated model; of any other nobody knows."""
+    model = cell.parts.model
+    if not isinstance(model, Simulated):
+        return {}
+    return truth(model.world, model.knower, cell.config["domain"]["query"], extracted, processed, POINTS)
 
 
 def run_cell(cell: Cell, report: Report) -> Outcome:
@@ -135,6 +146,8 @@ def done(cell: Cell) -> Outcome | None:
     config, metrics = read_metrics(cell.folder)
     if config != cell.identity.process or metrics.get("stop_reason") in ("budget", "error"):
         return None
+    if metrics.get("repeats", 1) is None and metrics.get("stop_reason") != "recorded":
+        return None  # the draws that a limit or a failure kept from being asked
     return Outcome(cell, metrics, read_spend(cell.folder), "")
 
 

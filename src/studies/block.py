@@ -19,6 +19,7 @@ from src.stats.intervals import Interval, Number, wilson
 from src.stats.recall import Counts
 from src.studies.comparison import Comparison, compare
 from src.studies.known import Known
+from src.studies.truths import Truths, truths
 
 LEAF = "Wilson on n/deff with t"
 
@@ -35,6 +36,7 @@ class Block:
         origins: domain → where these points came from.
         missing: what was asked for and is not there or had to be left out, one clause each.
         caveat: what must be known before the numbers, in a few words.
+        truths: model → what is true of it; empty unless all models are simulated.
     """
 
     strategy: str
@@ -45,6 +47,7 @@ class Block:
     origins: Mapping[str, Origins]
     missing: tuple[str, ...]
     caveat: str
+    truths: Mapping[str, Truths]
 
     @property
     def counts(self) -> list[Counts]:
@@ -127,7 +130,8 @@ def find_block(
     pairs = {(model, domain): cells[model, domain] for model in kept for domain in sorted(unions)}
     merged = [union for union in known.unions if union.strategy == strategy and union.domain in unions]
     caveat = caveat_of(list(pairs.values()), merged)
-    return Block(strategy, kept, tuple(sorted(unions)), pairs, unions, origins, tuple(missing), caveat)
+    planted = truths(kept, pairs, merged)
+    return Block(strategy, kept, tuple(sorted(unions)), pairs, unions, origins, tuple(missing), caveat, planted)
 
 
 def absent(

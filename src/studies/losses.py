@@ -77,7 +77,7 @@ def lost(cell: MeasuredCell) -> Losses:
     counts |= {
         "repeated": atoms.height - atoms["text"].n_unique(),
         "merged": counts["raw"] - counts["unique"],
-        "answers": cell.extracted["calls"].height,
+        "answers": cell.extracted["calls"]["turn"].drop_nulls().len(),  # repeats of turn 1 are of no turn
         "judged_pairs": len(verdicts),
         "judge_unparsed": int((verdicts == "unparsed").sum()),
     }

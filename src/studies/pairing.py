@@ -18,9 +18,11 @@ from src.stats.recall import ALONE
 from src.stats.separation import GAP
 from src.studies.block import Block, accuracy_of
 from src.studies.comparison import Comparison
+from src.studies.truths import TRUTH, truth_sentence
 from src.studies.wording import columns, listed
 
 PAIRED = {
+    "truth": TRUTH,
     "union": "clusters of valid points that at least one of the compared models has; one domain, one strategy",
     "recall_match": "share of the union's clusters that hold a valid point of the model, mean over domains, each "
     "with the same weight; interval: Wilson per domain (unit: union cluster), square-and-add over domains. It "
@@ -86,6 +88,7 @@ def models_table(block: Block, compared: Comparison, accuracy: Sequence[Number])
                 **columns("recall_count", *compared.drawn.count_of(place)),
                 "clusters": compared.clusters,
                 **_accuracy(value, interval),
+                **block.truths.get(model, {}),
                 "tied_with_best": place in compared.best,
             }
         )
@@ -175,6 +178,11 @@ def best_sentence(names: Sequence[str], compared: Comparison) -> str:
         f"others are separated from it, and {apart} of {plural(len(compared.pairs), 'pair')} from each other (Holm "
         f"over all pairs, 5 %).{needed_sentence(names, compared)}"
     )
+
+
+def truth_sentences(block: Block, compared: Comparison) -> list[str]:
+    """How the recall found stands to the truth; nothing where nobody knows it."""
+    return truth_sentence(block.truths, dict(zip(block.models, compared.recall, strict=True)))
 
 
 def needed_sentence(names: Sequence[str], compared: Comparison) -> str:

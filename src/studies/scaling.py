@@ -24,7 +24,15 @@ from src.stats.intervals import Number
 from src.studies.block import Block, by_strategy, find_block
 from src.studies.comparison import Comparison
 from src.studies.known import Known
-from src.studies.pairing import PAIRED, best_sentence, compared_metrics, domains_table, models_table, pairs_table
+from src.studies.pairing import (
+    PAIRED,
+    best_sentence,
+    compared_metrics,
+    domains_table,
+    models_table,
+    pairs_table,
+    truth_sentences,
+)
 from src.studies.sizes import Scaled, Step, scaling_decision
 from src.studies.wording import columns, judged, listed, points, share
 
@@ -107,7 +115,7 @@ class Scaling:
             name=self.name,
             question=self.question,
             reference="arXiv 2602.00959, knowledge scaling law",
-            verdict=_verdict(block.models, size, compared, accuracy, scaled),
+            verdict=(*_verdict(block.models, size, compared, accuracy, scaled), *truth_sentences(block, compared)),
             metrics=_metrics(block.models, compared, accuracy, scaled),
             tables={
                 "models": rows,

@@ -23,7 +23,15 @@ from src.studies.block import Block, find_block
 from src.studies.comparison import Comparison
 from src.studies.known import Known
 from src.studies.order import Ordered, order_decision
-from src.studies.pairing import PAIRED, compared_metrics, domains_table, models_table, needed_sentence, pairs_table
+from src.studies.pairing import (
+    PAIRED,
+    compared_metrics,
+    domains_table,
+    models_table,
+    needed_sentence,
+    pairs_table,
+    truth_sentences,
+)
 from src.studies.wording import judged, listed, p_words, points, share
 
 DEFINITIONS = {
@@ -94,7 +102,7 @@ class Series:
             name=self.name,
             question=self.question,
             reference="arXiv 2602.00959, knowledge profiles of model families",
-            verdict=_verdict(block, compared, accuracy, ordered, domains),
+            verdict=(*_verdict(block, compared, accuracy, ordered, domains), *truth_sentences(block, compared)),
             metrics=_metrics(block.models, compared, accuracy, ordered),
             tables={"models": models, "domains": domains, "pairs": table},
             figures=figures,

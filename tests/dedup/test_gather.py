@@ -64,8 +64,9 @@ class SlowJudge:
         return self.mind(values["first"], values["second"])
 
 
-def word(i: int) -> str:
-    return "".join(chr(97 + i // 26**k % 26) for k in range(3))
+def said(i: int) -> str:
+    """A text that differs from the others in punctuation, at which guards do not look."""
+    return "It exists" + "".join("!;:?"[i // 4**k % 4] for k in range(5))
 
 
 def points(n: int, seed: int = 0, d: int = 12) -> tuple[Nodes, npt.NDArray[np.float32]]:
@@ -74,7 +75,7 @@ def points(n: int, seed: int = 0, d: int = 12) -> tuple[Nodes, npt.NDArray[np.fl
     centres = rng.normal(size=(max(1, n // 8), d))
     vectors = centres[rng.integers(len(centres), size=n)] + 0.42 * rng.normal(size=(n, d))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    texts = [f"{word(i)} has {i} parts" if i % 6 == 0 else f"{word(i)} exists" for i in range(n)]
+    texts = [f"It has {i} parts" if i % 6 == 0 else said(i) for i in range(n)]
     return distinct(range(100, 100 + n), texts), vectors.astype(np.float32)
 
 
@@ -189,7 +190,7 @@ def test_a_cosine_beside_a_threshold_survives_the_table(tmp_path: Path) -> None:
     for offset in (-4e-8, -1e-8, 0, 1e-8, 4e-8):
         cosine = 0.92 + offset
         vectors = np.array([x, cosine * x + np.sqrt(1 - cosine**2) * y], dtype=np.float32)
-        nodes = distinct([1, 2], ["red things", "blue things"])
+        nodes = distinct([1, 2], ["red things", "red things!"])
         evidence = gathered(nodes, vectors, Dedup(), SlowJudge(lambda a, b: Verdict("NO", False)))
         evidence.table().write_parquet(tmp_path / "pairs.parquet")
         rebuilt = from_table(pl.read_parquet(tmp_path / "pairs.parquet"), nodes, Dedup())
@@ -257,7 +258,7 @@ def test_a_decisive_difference_is_never_merged_unasked(pair: tuple[str, str], li
 
 
 def test_an_unreadable_verdict_keeps_a_pair_apart_and_is_counted() -> None:
-    nodes = distinct([1, 2], ["red things", "blue things"])
+    nodes = distinct([1, 2], ["red things", "red things!"])
     vectors = np.array([[1, 0], [0.8, 0.6]], dtype=np.float32)
     evidence = gathered(nodes, vectors, Dedup(), SlowJudge(lambda a, b: Verdict(None, None)))
     clusters = cluster(evidence, Dedup())
@@ -310,7 +311,7 @@ def test_a_setting_that_lacks_evidence_is_an_error(change: dict[str, object]) ->
 def test_chains_raise_an_alarm_under_components_only() -> None:
     angles = np.radians(np.arange(12) * 10)
     vectors = np.stack((np.cos(angles), np.sin(angles)), axis=1)
-    nodes = distinct(range(12), [word(i) for i in range(12)])
+    nodes = distinct(range(12), [said(i) for i in range(12)])
     alarms = {}
     for linkage in ("greedy", "representative", "components", "complete"):
         own = Dedup(linkage=linkage)  # type: ignore[arg-type]

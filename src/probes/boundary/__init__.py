@@ -21,6 +21,7 @@ from src.probes.boundary.extract import Extraction
 from src.probes.boundary.metrics import summarise
 from src.probes.boundary.plan import plan
 from src.probes.boundary.process import process
+from src.probes.boundary.reach import judge_repeats, reach
 from src.probes.boundary.settings import settings
 from src.prompts import PromptSet
 from src.records import Domain, Limits, Metrics, Planned, Rubric, Tables
@@ -40,14 +41,18 @@ class Boundary:
     dedup: Dedup
     rubrics: Mapping[str, Rubric]
     max_turns: int = Field(ge=1, le=10_000)
+    repeats: int = Field(1, ge=1, le=1_000)
 
     async def extract(self, lab: Lab) -> Tables:
-        """Dig until saturated; returns the tables atoms, turns, calls and stop."""
-        return await Extraction(lab, self.domain, self.strategy, self.prompts, self.saturation, self.max_turns).run()
+        """Dig until saturated, then draw turn 1 again; returns atoms, turns, calls, stop, repeats and draws."""
+        return await Extraction(
+            lab, self.domain, self.strategy, self.prompts, self.saturation, self.max_turns, self.repeats
+        ).run()
 
     async def process(self, lab: Lab, extracted: Tables) -> Tables:
-        """Merge and audit; returns the tables pairs, atoms and calls."""
-        return await process(lab, extracted["atoms"], domain=self.domain, dedup=self.dedup, rubrics=self.rubrics)
+        """Merge and audit; returns the tables atoms, pairs, linkage, repeats and calls."""
+        known = await process(lab, extracted["atoms"], domain=self.domain, dedup=self.dedup, rubrics=self.rubrics)
+        return await judge_repeats(lab, extracted, known, domain=self.domain, dedup=self.dedup, rubrics=self.rubrics)
 
     def plan(self, limits: Limits) -> tuple[Planned, ...]:
         """Bounds of what the cell takes, by role, before anything is asked."""
@@ -59,11 +64,12 @@ class Boundary:
             saturation=self.saturation,
             rubrics=self.rubrics,
             max_turns=self.max_turns,
+            repeats=self.repeats,
         )
 
     def summarise(self, extracted: Tables, processed: Tables | None) -> Metrics:
         """The metrics of the cell; without `processed`, those of the extraction."""
-        return summarise(extracted, processed)
+        return summarise(extracted, processed) | reach(extracted, processed)
 
     def draw(self, extracted: Tables, processed: Tables, metrics: Metrics, title: Title) -> Drawings:
         """Figures, pages and curves of the cell, and its numbers under the nine settings of the sweep."""

@@ -7,6 +7,7 @@ from src.figures.atoms_page import atoms_page
 from src.figures.boundary import cosines, curves, saturation, yield_curve
 from src.figures.captions import Title
 from src.figures.drawings import Drawings
+from src.figures.reach import reach_curve
 from src.records import Metrics, Tables
 from src.saturation import Saturation
 
@@ -17,6 +18,7 @@ def draw(
     """Draw a cell from its tables and metrics."""
     turns, atoms, judged = extracted["turns"], extracted["atoms"], processed["atoms"]
     stop = str(metrics["stop_reason"])
+    estimated = metrics.get("chao2") is not None
     return Drawings(
         figures={
             "saturation": saturation(
@@ -24,6 +26,7 @@ def draw(
             ),
             "cosines": cosines(atoms, judged, title, strict=dedup.strict, fuzzy=dedup.fuzzy),
             "yield": yield_curve(turns, atoms, judged, title, stop),
+            **({"reach": reach_curve(processed["repeats"], title, metrics)} if estimated else {}),
         },
         pages={"atoms.html": atoms_page(atoms, judged, title, metrics)},
         curves=curves(turns, atoms, judged),

@@ -8,22 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from src.asking import Asker, call_table
+from src.asking import CENSORED, Asker, call_table
 from src.dedup.novelty import Novelty
-from src.errors import BudgetReached, ContextExceeded, EndpointError, FrontierError
+from src.errors import EndpointError
 from src.interfaces import Lab, Strategy
+from src.probes.boundary.repeats import Repeats, points_of, repeat
 from src.prompts import PromptSet
 from src.records import Answer, Domain, Point, Progress, Tables, Turn
 from src.saturation import Saturation, efficiency, growth
 from src.schemas import ATOMS, STOP, TURNS
-from src.text.points import read_points
-
-CENSORED: dict[type[FrontierError], str] = {
-    BudgetReached: "budget",
-    ContextExceeded: "context",
-    EndpointError: "error",
-}
-"""Failures that end the loop but keep the finished turns, and the stop reason of each."""
 
 
 @dataclass
@@ -36,6 +29,7 @@ class Extraction:
     prompts: PromptSet
     saturation: Saturation
     max_turns: int
+    repeats: int = 1
 
     def __post_init__(self) -> None:
         self.asker = Asker(self.lab.subject, self.prompts)
@@ -44,10 +38,13 @@ class Extraction:
         self.atoms: list[dict[str, object]] = []
         self.turns: list[dict[str, object]] = []
         self.calls: list[dict[str, object]] = []
+        self.first: tuple[Answer, ...] = ()
         self.embedded: set[str] = set()
 
     async def run(self) -> Tables:
-        """Run turn after turn until there is a reason to stop; returns atoms, turns, calls and stop.
+        """Run turn after turn until there is a reason to stop, then repeat what was mined in turn 1.
+
+        Returns the tables atoms, turns, calls, stop, repeats and draws.
 
         Raises:
             EndpointError: the endpoint failed before the first turn was whole.
@@ -66,12 +63,23 @@ class Extraction:
             else:
                 reason, detail = self._stop(turn, number)
         await turns.aclose()
+        repeats = await self._repeat(reason)
         return {
             "atoms": pl.DataFrame(self.atoms, schema=ATOMS) if self.atoms else ATOMS.to_frame(),
             "turns": pl.DataFrame(self.turns, schema=TURNS) if self.turns else TURNS.to_frame(),
             "calls": call_table(self.calls),
             "stop": pl.DataFrame([(reason, detail)], schema=STOP, orient="row"),
+            **repeats.tables(),
         }
+
+    async def _repeat(self, reason: str) -> Repeats:
+        """Draw turn 1 again, once nothing that the repeats use up can be missing in the run itself."""
+        if self.repeats > 1 and reason in ("budget", "error"):
+            return Repeats(self.repeats, (self.first,), f"the run itself was cut short ({reason})")
+        self.asker.take_calls(None)  # of a turn that was not finished
+        repeats = await repeat(self.asker, self.first, self.repeats, self.lab.progress)
+        self.calls.extend(self.asker.take_calls(None))
+        return repeats
 
     def _stop(self, turn: Turn, number: int) -> tuple[str, str]:
         """Why the loop ends after a turn, and the details; ("", "") if it goes on."""
@@ -88,15 +96,14 @@ class Extraction:
 
     async def _take(self, turn: Turn, number: int) -> None:
         """Read the answers of a turn into points, decide which are novel, and write the turn down."""
-        lists = [
-            read_points(answer.completion.text, answer.form, truncated=answer.completion.state == "truncated")
-            for answer in turn.answers
-        ]
+        lists = [points_of(answer) for answer in turn.answers]
         points = [
             (answer, position, item.text, item.context)
             for answer, listed in zip(turn.answers, lists, strict=True)
             for position, item in enumerate(listed.items)
         ]
+        if number == 1:
+            self.first = turn.answers
         texts = [text for _, _, text, _ in points]
         encoded = await self.lab.encoder.encode(texts)
         first = len(self.atoms)

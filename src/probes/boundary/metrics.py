@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from src.audited import audited, put
+from src.audited import audited, decline_metrics
 from src.records import Metrics, Tables
+from src.stats.flat import put
 from src.text.fences import looks_like_instruction
 
 TOKENS = ("tokens_generation_in", "tokens_generation_out", "tokens_embedding")
@@ -23,6 +24,7 @@ def summarise(extracted: Tables, processed: Tables | None) -> Metrics:
     metrics = _extraction(extracted)
     if processed is not None:
         metrics |= _processing(extracted["atoms"], processed)
+        metrics |= decline_metrics(extracted["atoms"], processed["atoms"], extracted["turns"])
     return metrics
 
 
@@ -41,7 +43,7 @@ def _extraction(extracted: Tables) -> Metrics:
         metrics[name] = int(turns[name].sum())
     unknown = RECORDED if metrics["stop_reason"] == "recorded" else UNKNOWN
     for name in TOKENS:
-        put(metrics, name, _sum(turns[name]), UNKNOWN if name == "tokens_embedding" else unknown)
+        put(metrics, name, total(turns[name]), UNKNOWN if name == "tokens_embedding" else unknown)
     known = [part for part in (metrics[name] for name in TOKENS) if isinstance(part, int)]
     put(metrics, "tokens_nominal", sum(known) if len(known) == len(TOKENS) else None, unknown)
     return metrics
@@ -57,12 +59,14 @@ def _processing(atoms: pl.DataFrame, processed: Tables) -> Metrics:
         "chain_alarm": int(linkage["chain_alarm"]),
     }
     put(metrics, "smallest_cosine", linkage["smallest_cosine"], "no cluster holds two distinct texts")
-    calls = processed["calls"].with_columns(tokens=pl.col("tokens_in") + pl.col("tokens_out"))
+    calls = processed["calls"].filter(pl.col("prompt").is_in(["duplicate", "audit"]))  # of the repeats: apart
+    calls = calls.with_columns(tokens=pl.col("tokens_in") + pl.col("tokens_out"))
     metrics["calls_judge"] = int(calls["requests"].sum())
     for name, rubric in (("tokens_judge", "duplicate"), ("tokens_audit", "audit")):
-        put(metrics, name, _sum(calls.filter(prompt=rubric)["tokens"]), UNKNOWN)
+        put(metrics, name, total(calls.filter(prompt=rubric)["tokens"]), UNKNOWN)
     return metrics
 
 
-def _sum(column: pl.Series) -> int | None:
+def total(column: pl.Series) -> int | None:
+    """Sum of counts; None if one is unknown, because unknown is not zero."""
     return None if column.null_count() else int(column.sum())

@@ -9,6 +9,7 @@ again takes at most twice what it took to write, its bullets included; and an an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from math import ceil, comb
 from unicodedata import normalize
@@ -40,10 +41,13 @@ def plan(
     saturation: Saturation,
     rubrics: Mapping[str, Rubric],
     max_turns: int,
+    repeats: int = 1,
 ) -> tuple[Planned, ...]:
     """Bound the calls and tokens of a cell, in the order subject, judge, embedder."""
     turns = [strategy.calls(turn) for turn in range(1, max_turns + 1)]
-    least = turns[: saturation.earliest(max_turns)]
+    drawn = [_mined(turns[0])] * (repeats - 1)
+    least = [*turns[: saturation.earliest(max_turns)], *drawn]
+    turns += drawn
     longest = LARGER * limits.answer
     answers = sum(turn.answers for turn in turns)
     return (
@@ -70,6 +74,11 @@ def _subject(limits: Limits, least: list[Calls], turns: list[Calls], prompts: Pr
         asked=sum(turn.asked for turn in turns),
         most=Load(2 * completions, 2 * prompted, completions * (1 + LARGER) * limits.answer),
     )
+
+
+def _mined(first: Calls) -> Calls:
+    """What asking again for the answers of turn 1 takes: as many calls, and no names to ask for."""
+    return replace(first, least=min(1, first.answers), asked=first.answers, most=first.answers)
 
 
 def _judge(limits: Limits, written: int, domain: Domain, rubrics: Mapping[str, Rubric]) -> Planned:
@@ -105,7 +114,7 @@ def _judge(limits: Limits, written: int, domain: Domain, rubrics: Mapping[str, R
 
 
 def _embedder(limits: Limits, written: list[int]) -> Planned:
-    """Each distinct text is encoded once, in batches that never span turns."""
+    """Each distinct text is encoded once, in batches that never span turns; those of repeats can only be fewer."""
     known = None if limits.texts is None else set(limits.texts)
     if known is None:
         texts, size, least = sum(written), sum(written) * BYTES, 0

@@ -32,7 +32,7 @@ async def process(
         nodes, encoded.vectors, dedup, lab.judge, rubrics["duplicate"], lab.progress
     )
     clusters = cluster(evidence, dedup)
-    audits = await _audit(lab, nodes.texts, domain, rubrics["audit"])
+    audits = await audit(lab, nodes.texts, domain, rubrics["audit"])
     of_node = pl.DataFrame(
         {
             "atom_id": nodes.atom_ids,
@@ -62,10 +62,11 @@ async def process(
     }
 
 
-async def _audit(lab: Lab, texts: Sequence[str], domain: Domain, rubric: Rubric) -> list[Verdict]:
+async def audit(lab: Lab, texts: Sequence[str], domain: Domain, rubric: Rubric) -> list[Verdict]:
+    """Judge which texts are valid; verdicts come in their order."""
     done = tokens = calls = 0
 
-    async def audit(text: str) -> Verdict:
+    async def one(text: str) -> Verdict:
         nonlocal done, tokens, calls
         verdict = await lab.judge.judge(rubric, {"domain": domain.query, "atom": text})
         done += 1
@@ -74,7 +75,7 @@ async def _audit(lab: Lab, texts: Sequence[str], domain: Domain, rubric: Rubric)
         lab.progress(Progress("audit", done=done, total=len(texts), calls=calls, tokens=tokens))
         return verdict
 
-    return await settle(audit(text) for text in texts)
+    return await settle(one(text) for text in texts)
 
 
 def _kind(verdict: Verdict) -> str | None:
