@@ -1,4 +1,4 @@
-"""Check a judge: a blind sample out, agreement in: `python -m src.calibrate export|score [what=…] [labels=[…]]`."""
+"""Check a judge or an encoder on labels of people: `python -m src.calibrate export|score|thresholds [what=…] …`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from omegaconf import DictConfig
 from src.command import command
 from src.console import progress, show_finding, show_text
 from src.figures.captions import plural
+from src.lab.build import resolved
 from src.lab.calibration import export, read_options, score
+from src.lab.thresholds import thresholds
 
 
 def run(cfg: DictConfig) -> None:
-    """Export a sample or score what came back, and show it.
+    """Export a sample, score what came back or calibrate thresholds, and show it.
 
     Raises:
         FrontierError: what stopped it.
     """
     options, second = read_options(cfg)
+    if options.verb == "thresholds":
+        finding, folder, option = thresholds(options, resolved(cfg)["embedder"])
+        show_finding(finding, folder)
+        show_text(f"written as an option: {option}; use it as python -m src.run thresholds={options.name}")
+        return
     if options.verb == "score":
         with progress() as report:
             finding, folder, logged = score(options, second, report)
@@ -51,7 +58,7 @@ def in_group(arguments: Sequence[str]) -> list[str]:
 def main() -> int:
     """Run the command; returns its exit code."""
     sys.argv[1:] = in_group(sys.argv[1:])
-    return command(run, "calibrate", verbs=("export", "score"))
+    return command(run, "calibrate", verbs=("export", "score", "thresholds"))
 
 
 if __name__ == "__main__":

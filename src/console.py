@@ -19,6 +19,7 @@ from src.figures.captions import Title, percent, plural
 from src.figures.finding import Finding
 from src.figures.plans import COLUMNS as PLAN_COLUMNS
 from src.figures.plans import LEGEND, Compared, PlanRow, fact_lines, plan_lines
+from src.figures.reach import reach_basis, reach_line
 from src.figures.summary import Spend, cautions, rows
 from src.figures.sweeps import COLUMNS, STATUS, UNDONE, SweptCell, caveats, headline, labels, varied
 from src.figures.sweeps import rows as sweep_rows
@@ -78,6 +79,10 @@ def show_result(
     for line in cautions(title, metrics):
         console.print(Text(line, style="bold yellow"))
     console.print(table)
+    basis = reach_basis(metrics)
+    for line, style in ((reach_line(metrics), "bold" if basis else "dim"), (basis, "dim")):
+        if line:
+            console.print(Text(line, style=style))
     for line in fact_lines(facts):
         console.print(Text(f"planned beside taken: {line}", style="dim"))
     console.print(Text(f"tables and metrics: {folder}"), soft_wrap=True)
@@ -132,15 +137,18 @@ def show_union(
         f"largest {metrics['largest_cluster']}; {metrics['calls_judge']:,} calls to the judge"
     )
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("model", "recall_match", "95 % (Wilson over clusters)", "recall_count", "alone", "of the others"):
+    true = [metrics.get(f"truth_recall_{title.model}") for title in titles]  # known of simulated models only
+    names = ("model", "recall_match", "95 % (Wilson over clusters)", "recall_count", "alone", "of the others")
+    for name in (*names, *(("truth: recall",) if None not in true else ())):
         table.add_column(name, justify="left" if name == "model" else "right")
-    for title in titles:
+    for title, share in zip(titles, true, strict=True):
         name = title.model
         low, high = (metrics.get(f"recall_match_{name}_{end}") for end in ("low", "high"))
         bounds = f"{100 * float(low):.1f}–{percent(float(high))}" if low is not None and high is not None else "none"
         shares = [metrics.get(f"{measure}_{name}") for measure in ("recall_match", "recall_count", "leave_one_out")]
         match, count, out = (percent(float(share)) if share is not None else "none" for share in shares)
-        table.add_row(Text(name), match, bounds, count, f"{metrics[f'unique_discoveries_{name}']:,}", out)
+        cells = [match, bounds, count, f"{metrics[f'unique_discoveries_{name}']:,}", out]
+        table.add_row(Text(name), *cells, *([percent(float(share))] if share is not None else []))
     console.print(table)
     console.print(Text(f"tables and metrics: {folder}"), soft_wrap=True)
 

@@ -27,7 +27,7 @@ cells:
     {domain: deep_learning, model: scripted, strategy: sequential, with: "max_turns=2"}
 
 unions:
-  sequential_deep_learning: {domain: deep_learning, strategy: sequential}
+  sequential_deep_learning: {domain: deep_learning, strategy: sequential, with: ""}
 
 studies:
   pareto: {with: "study.baseline=sequential"}

@@ -18,7 +18,10 @@ _JUDGES = {
         "judged by a language model",
         "A language model decided what is valid; people did not check it in this run.",
     ),
-    "oracle": ("judged by the simulator's own truth", "The simulator knows which of its points are true."),
+    "oracle": (
+        "judged by the simulator's own truth",
+        "The simulator knows which of its points are true; it errs at the rates that `judge` sets, by default never.",
+    ),
     "rehearsed": (
         "labels drawn by lot",
         "The rehearsal server drew a label for each point; nobody looked at any.",
@@ -81,9 +84,11 @@ def at_rehearsal(node: Mapping[str, Any]) -> bool:
 
 def title_of(config: Mapping[str, Any]) -> Title:
     """What a cell is about, from its configuration, composed or as stored."""
-    subject: Literal["real", "rehearsed", "recorded"] = "real"
+    subject: Literal["real", "simulated", "rehearsed", "recorded"] = "real"
     if config["model"]["_target_"] == "src.llm.recorded.Recorded":
         subject = "recorded"
+    elif config["model"]["_target_"] == "src.llm.simulated.Simulated":
+        subject = "simulated"
     elif at_rehearsal(config):
         subject = "rehearsed"
     return Title(

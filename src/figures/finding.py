@@ -28,7 +28,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a study or a calibration concluded.
+    """What a study, a calibration or a validation concluded.
 
     Attributes:
         name: of the study, as it is chosen.
@@ -42,6 +42,7 @@ class Finding:
         definitions: term → what it means here, with unit and method.
         missing: what the study asks for and was not there, one clause each; empty if it is complete.
         sources: the cells it rests on.
+        said_first: what must be read before the numbers and does not follow from the sources.
     """
 
     name: str
@@ -55,11 +56,12 @@ class Finding:
     definitions: Mapping[str, str]
     missing: tuple[str, ...] = ()
     sources: tuple[Source, ...] = field(default=())
+    said_first: tuple[str, ...] = ()
 
     @property
     def cautions(self) -> list[str]:
         """What must be read before the numbers."""
-        return cautions(self.sources)
+        return [*self.said_first, *cautions(self.sources)]
 
 
 def cautions(sources: Sequence[Source]) -> list[str]:

@@ -24,7 +24,11 @@ FIRST = 8
 MOST = 500
 """Rows of a table that the page holds; all of them are in the CSV."""
 REAL = "A language model was asked."
-KINDS = {"studies": "Studies", "calibration": "Calibration of the judge"}
+KINDS = {
+    "studies": "Studies",
+    "calibration": "Calibration of the judge",
+    "validation": "Validation of the estimators, simulated",
+}
 CODE = re.compile(r"`[^`<>&|]+`")
 """A word of a command or a name inside a sentence, as `seed=1`."""
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -35,7 +39,7 @@ class Section:
     """A finding as it is reported.
 
     Attributes:
-        kind: `studies` or `calibration`.
+        kind: one of KINDS.
         place: its folder, relative to the report.
         facts: name, question, reference, verdict, cautions, captions, definitions, missing, as a finding stores them.
         sources: the cells it rests on.
@@ -85,8 +89,8 @@ def html(cells: Sequence[CellLine], sections: Sequence[Section], basis: Basis) -
 
 def markdown(cells: Sequence[CellLine], sections: Sequence[Section], basis: Basis) -> str:
     """The same in Markdown, with figures and tables as relative links; every text is escaped."""
-    environment = Environment(finalize=_markdown_said, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"table": _markdown_table, "link": Markup}
+    environment = Environment(finalize=markdown_said, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"table": markdown_table, "link": Markup}
     return _render(environment, "report.md.j2", cells, sections, basis)
 
 
@@ -128,6 +132,7 @@ def _counts(sources: Sequence[Source], sections: Sequence[Section]) -> str:
         (len({source.domain for source in sources}), "domain", "domains"),
         (sum(section.kind == "studies" for section in sections), "study", "studies"),
         (sum(section.kind == "calibration" for section in sections), "calibration", "calibrations"),
+        (sum(section.kind == "validation" for section in sections), "validation", "validations"),
     )
     return " · ".join(f"{count:,} {one if count == 1 else many}" for count, one, many in counted)
 
@@ -189,7 +194,7 @@ def _view(section: Section, cells: Sequence[CellLine]) -> dict[str, Any]:
             (domain, strategy, [(source.model, anchors.get(source.cell_key)) for source in group])
             for (domain, strategy), group in groups
         ],
-        "rests_on": plural(len(order), "cell"),
+        "rests_on": plural(len(order), "cell") if order or section.kind != "validation" else "simulated models alone",
     }
 
 
@@ -201,7 +206,7 @@ def _marks(section: Section, sources: Sequence[Source]) -> list[str]:
     missing, gone = len(section.facts["missing"]), _gone(section, sources)
     return [
         *([f"{plural(gone, 'cell')} not here"] if gone else []),
-        *subjects,
+        *(["simulated"] if section.kind == "validation" else subjects),
         *(f"judge {judge}" for judge in judges),
         *([f"{plural(cut, 'cell')} cut short"] if cut else []),
         *([f"{missing} missing"] if missing else []),
@@ -220,7 +225,7 @@ def _breakable(name: str) -> Markup:
     return Markup("_<wbr>").join(name.split("_"))
 
 
-def _markdown_said(value: object) -> str:
+def markdown_said(value: object) -> str:
     """Anything that a template shows, on one line, with nothing in it that formats but `code`."""
     if isinstance(value, Markup):
         return value
@@ -239,8 +244,8 @@ def _plain(text: str) -> str:
     return re.sub(r"^( ?\d+)([.)])(?= |$)", r"\1\\\2", text)
 
 
-def _markdown_table(table: Grid, most: int | None = None) -> Markup:
+def markdown_table(table: Grid, most: int | None = None) -> Markup:
     """The first rows of a table."""
     rules = ["--:" if numeric else ":--" for numeric in table.numeric]
-    lines = [map(_markdown_said, row) for row in (table.columns, *table.rows[:most])]
+    lines = [map(markdown_said, row) for row in (table.columns, *table.rows[:most])]
     return Markup("\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rules, *lines[1:])))

@@ -79,7 +79,12 @@ class Facts:
 
 def stream(*parts: object) -> np.random.Generator:
     """A generator of its own for everything that is told apart by `parts`."""
-    return np.random.default_rng(int.from_bytes(sha256(repr(parts).encode("utf-8", "replace")).digest()[:16]))
+    return np.random.default_rng(hashed(*parts))
+
+
+def hashed(*parts: object) -> int:
+    """A number of 128 bits of its own for everything that is told apart by `parts`."""
+    return int.from_bytes(sha256(repr(parts).encode("utf-8", "replace")).digest()[:16])
 
 
 @lru_cache(maxsize=64)
@@ -96,11 +101,14 @@ def facts(world: World, query: str) -> Facts:
     sibling[1:] &= topic[1:] == topic[:-1]
     for i in np.flatnonzero(sibling):  # a sibling has one neighbour, not a chain of them
         sibling[i] = not sibling[i - 1]
+    place = (topic + rng.random(n)) / world.leaves
+    kind = rng.choice(3, size=n, p=[0.5, 0.3, 0.2])
+    kind[sibling] = kind[np.flatnonzero(sibling) - 1]
     return Facts(
         topic=topic,
-        place=(topic + rng.random(n)) / world.leaves,
+        place=place,
         popularity=popularity / popularity.mean(),
-        kind=rng.choice(3, size=n, p=[0.5, 0.3, 0.2]),
+        kind=kind,
         common=rng.standard_normal(n),
         sibling=sibling,
     )

@@ -37,15 +37,22 @@ from src.tracking.calibration import track_calibration
 PROBE = "boundary"
 
 
+Share = Annotated[float, Field(ge=0.001, le=0.999)]
+
+
 @config_dataclass(frozen=True, config=STRICT)
 class CalibrateOptions:
-    """The root of `conf/calibrate.yaml`, but for the second judge."""
+    """The root of `conf/calibrate.yaml`, but for the second judge and the encoder."""
 
-    verb: Literal["export", "score"]
+    verb: Literal["export", "score", "thresholds"]
     what: What
     n: Annotated[int, Field(strict=True, ge=1)]
     name: Filled
     labels: tuple[Filled, ...] | Filled | None
+    pairs: Filled | None
+    wrong: Share
+    kept: Share
+    options: Filled
     cells: Filled
     calibrations: Filled
     reports: Filled
@@ -65,6 +72,7 @@ def read_options(cfg: DictConfig) -> tuple[CalibrateOptions, dict[str, Any] | No
     """
     config = resolved(cfg)
     second = config.pop("judge2", None)
+    del config["embedder"]  # of another verb, which reads it itself
     options: CalibrateOptions = build({"_target_": f"{__name__}.CalibrateOptions", **config}, "")
     return options, second
 

@@ -25,14 +25,20 @@ from src.ledger import Budgets, Mode
 from src.llm.config import Endpoint, Model
 from src.llm.local import Embedded
 from src.llm.recorded import Recorded
+from src.llm.simulated import Simulated
+from src.oracle import OracleJudge
 from src.recordings import read_recording, turns_of
 from src.records import STRICT, Filled, Metrics, Tables
 from src.store import run_folder, slug, slug_of
 
 LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder", "recorded"}
 RECORDED = ("src.llm.recorded.Recorded", "src.strategies.recorded.Recorded")
+SIMULATED = "simulated"
+"""How the name of a simulated model begins, so that nothing that is named after it is taken for that of a real one."""
 OURS = ("kind", "name", "file", "endpoint")
 """Fields of a role that say who it is and where it is served; the rest describes the model."""
+
+AnyJudge = Model | RulesJudge | OracleJudge
 
 
 @config_dataclass(frozen=True, config=STRICT)
@@ -61,9 +67,9 @@ class Operation:
 class Parts:
     """The classes that the lab is built of, checked before anything is opened or written."""
 
-    model: Model | Recorded
+    model: Model | Recorded | Simulated
     endpoint: Endpoint | Embedded | None
-    judge: Model | RulesJudge
+    judge: AnyJudge
     judge_endpoint: Endpoint | Embedded | None
     embedder: SentenceModel | HashingModel | EndpointModel
 
@@ -106,6 +112,7 @@ def read_cell(cfg: DictConfig) -> Cell:
             build(config[name], name)
     probe = build(config["probe"], "probe")
     _take_recording(config)
+    _take_simulated(config)
     parts = _parts(config)
     for role in ("model", "judge"):
         config[role]["name"] = name_of(config[role])
@@ -151,6 +158,25 @@ def _take_recording(config: dict[str, Any]) -> None:
     model["revision"] = f"sha256:{recording.sha256}"
 
 
+def _take_simulated(config: dict[str, Any]) -> None:
+    """Make the hash of a simulated model's parameters its revision.
+
+    Raises:
+        ConfigError: its name would pass for that of a real model; the oracle would judge a real one.
+    """
+    model, judge = config["model"], config["judge"]
+    if title_of(config).subject != "simulated":
+        if judge["kind"] == "oracle":
+            raise ConfigError(
+                f"judge=oracle knows the truth about simulated statements only, and model={model['name']} is not "
+                "simulated: choose judge=rules or a judge that is a model, or model=simulated"
+            )
+        return
+    if not str(model["name"]).startswith(SIMULATED):
+        raise ConfigError(f"model.name={model['name']} is simulated: give it a name that begins with {SIMULATED}")
+    model["revision"] = build(without(model, *OURS, "revision"), "model").fingerprint
+
+
 def _parts(config: Mapping[str, Any]) -> Parts:
     judge, judge_endpoint = build_judge(config["judge"])
     return Parts(
@@ -162,7 +188,7 @@ def _parts(config: Mapping[str, Any]) -> Parts:
     )
 
 
-def build_judge(node: Mapping[str, Any], what: str = "judge") -> tuple[Model | RulesJudge, Endpoint | Embedded | None]:
+def build_judge(node: Mapping[str, Any], what: str = "judge") -> tuple[AnyJudge, Endpoint | Embedded | None]:
     """The classes of a judge and, if it is a model, of its endpoint; `what` is how errors call it.
 
     Raises:

@@ -18,6 +18,9 @@ from src.recordings import read_recording, turns_of
 from src.records import Domain, Limits, Load, Metrics, Planned, Role, Usage
 from src.text.points import read_points
 
+FREE = Price(0.0, 0.0, "2026-11-30")
+"""What works in this process."""
+
 
 def plan_cell(cell: Cell) -> tuple[PlanRow, ...]:
     """Plan a cell, role by role.
@@ -27,7 +30,7 @@ def plan_cell(cell: Cell) -> tuple[PlanRow, ...]:
     """
     parts = cell.parts
     prices: dict[Role, tuple[str, Price | None]] = {
-        "subject": (cell.config["model"]["name"], parts.model.price if isinstance(parts.model, Model) else None),
+        "subject": (cell.config["model"]["name"], parts.model.price if isinstance(parts.model, Model) else FREE),
         "judge": (cell.config["judge"]["name"], parts.judge.price if isinstance(parts.judge, Model) else None),
         "embedder": _embedder(cell),
     }
@@ -49,20 +52,28 @@ def compare(rows: tuple[PlanRow, ...], metrics: Metrics, spend: Mapping[str, obj
         metrics: of the cell.
         spend: of the cell, with `cost_usd`.
     """
-    cut = metrics.get("stop_reason") in CENSORED
+    cut = metrics.get("stop_reason") in CENSORED or metrics.get("repeats", 1) is None
     found = []
     for row in rows:
         least, most = row.least, row.most
         tokens = (least.tokens_in + least.tokens_out, most.tokens_in + most.tokens_out)
         figures: Mapping[str, tuple[float, float, float | None]] = {
             "subject": {
-                "calls": (least.calls, most.calls, _sum(metrics, "calls")),
-                "tokens in": (least.tokens_in, most.tokens_in, _sum(metrics, "tokens_generation_in")),
-                "tokens out": (least.tokens_out, most.tokens_out, _sum(metrics, "tokens_generation_out")),
+                "calls": (least.calls, most.calls, _sum(metrics, "calls", "calls_repeats")),
+                "tokens in": (
+                    least.tokens_in,
+                    most.tokens_in,
+                    _sum(metrics, "tokens_generation_in", "tokens_repeats_in"),
+                ),
+                "tokens out": (
+                    least.tokens_out,
+                    most.tokens_out,
+                    _sum(metrics, "tokens_generation_out", "tokens_repeats_out"),
+                ),
             },
             "judge": {
-                "calls": (least.calls, most.calls, _sum(metrics, "calls_judge")),
-                "tokens": (*tokens, _sum(metrics, "tokens_judge", "tokens_audit")),
+                "calls": (least.calls, most.calls, _sum(metrics, "calls_judge", "calls_repeats_judge")),
+                "tokens": (*tokens, _sum(metrics, "tokens_judge", "tokens_audit", "tokens_repeats_judge")),
             },
             "embedder": {"tokens": (*tokens, _sum(metrics, "tokens_embedding"))},
         }[row.role]
@@ -81,9 +92,10 @@ def _limits(cell: Cell) -> Limits:
     if isinstance(parts.model, Recorded):
         texts = _recorded_texts(cell)
     elif "extract" not in phases:
-        texts = tuple(stored_extract(cell)["atoms"]["text"])
+        stored = stored_extract(cell)
+        texts = (*stored["atoms"]["text"], *stored["repeats"]["text"])
     return Limits(
-        answer=parts.model.max_tokens if isinstance(parts.model, Model) else 0,
+        answer=0 if isinstance(parts.model, Recorded) else parts.model.max_tokens,
         context=parts.endpoint.n_ctx if isinstance(parts.endpoint, Embedded) else None,
         verdict=parts.judge.max_tokens if isinstance(parts.judge, Model) else None,
         batch=parts.embedder.batch if isinstance(parts.embedder, EndpointModel) else None,
@@ -104,7 +116,7 @@ def _embedder(cell: Cell) -> tuple[str, Price | None]:
     embedder = cell.parts.embedder
     if isinstance(embedder, EndpointModel):
         return embedder.id, embedder.price
-    return str(cell.config["embedder"].get("name", "embedder")), Price(0.0, 0.0, "2026-11-30")
+    return str(cell.config["embedder"].get("name", "embedder")), FREE
 
 
 def _row(cell: Cell, planned: Planned, name: str, price: Price | None) -> PlanRow:
@@ -131,6 +143,6 @@ def _compared(role: Role, what: str, least: float, most: float, fact: float | No
 
 
 def _sum(metrics: Metrics, *names: str) -> float | None:
-    values = [metrics.get(name) for name in names]
+    values = [metrics[name] for name in names if name in metrics]
     known = [value for value in values if isinstance(value, int | float)]
-    return sum(known) if len(known) == len(values) else None
+    return sum(known) if values and len(known) == len(values) else None

@@ -38,7 +38,7 @@ def publish(finding: Finding, kind: Kind, reports: Path, root: Path) -> Path:
     tags = {
         "kind": kind,
         "judges": _said({source.judge for source in finding.sources}),
-        "subjects": _said({source.subject for source in finding.sources}),
+        "subjects": "simulated" if kind == "validation" else _said({source.subject for source in finding.sources}),
         "cells": str(len(finding.sources)),
     }
     called = finding.name if kind == "studies" else f"{kind}/{finding.name}"

@@ -11,8 +11,8 @@ import numpy as np
 from src.embed import EndpointEncoder, EndpointModel, HashingModel, SentenceModel
 from src.errors import ConfigError
 from src.interfaces import ChatModel, Encoder, Judge, Lab, Report
-from src.judge import LLMJudge, RulesJudge
-from src.lab.config import Cell
+from src.judge import LLMJudge
+from src.lab.config import AnyJudge, Cell
 from src.ledger import Budgets, Ledger
 from src.llm.client import ChatClient
 from src.llm.config import Endpoint, Model, Price
@@ -20,6 +20,7 @@ from src.llm.connection import Connection
 from src.llm.local import Embedded
 from src.llm.pace import Step
 from src.llm.recorded import Recorded
+from src.llm.simulated import Simulated
 from src.records import Role
 
 Paces = dict[str, list[Step]]
@@ -52,9 +53,9 @@ class Roles:
             )
         )
 
-    async def judge(self, judge: Model | RulesJudge, endpoint: Endpoint | Embedded | None) -> Judge:
+    async def judge(self, judge: AnyJudge, endpoint: Endpoint | Embedded | None) -> Judge:
         """A judge; `endpoint` is that of a judge that is a model."""
-        if isinstance(judge, RulesJudge):
+        if not isinstance(judge, Model):
             return judge
         assert endpoint is not None
         return LLMJudge(await self.chat("judge", judge, endpoint))
@@ -120,6 +121,8 @@ async def build_lab(cell: Cell, ledger: Ledger, report: Report, paces: Paces) ->
             subject: ChatModel
             if isinstance(parts.model, Recorded):
                 subject = parts.model
+            elif isinstance(parts.model, Simulated):
+                subject = parts.model.chat(operation.seed)
             else:
                 assert parts.endpoint is not None
                 subject = await roles.chat("subject", parts.model, parts.endpoint)

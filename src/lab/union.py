@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
@@ -26,17 +26,19 @@ from src.embed import EndpointModel, HashingModel, SentenceModel
 from src.errors import ConfigError
 from src.identity import key_of, stable
 from src.interfaces import Report
-from src.judge import RulesJudge
-from src.lab.build import ROOT, build, resolved
-from src.lab.config import LedgerPlace, build_judge, name_of
+from src.knower.recall import measurement, recall_truth
+from src.lab.build import ROOT, build, resolved, without
+from src.lab.config import AnyJudge, LedgerPlace, build_judge, name_of
 from src.lab.roles import check_prices, open_roles
 from src.ledger import Budgets, Ledger
-from src.llm.config import Endpoint, Model
+from src.llm.config import Endpoint
 from src.llm.local import Embedded
+from src.llm.simulated import Simulated
 from src.merge import gather_points, linked, union_of, union_tables
 from src.records import STRICT, Filled, Metrics, Rubric
 from src.stats.recall import union_metrics
 from src.store import union_folder, write_union
+from src.strategies.personas import POINTS
 
 
 @config_dataclass(frozen=True, config=STRICT)
@@ -74,7 +76,7 @@ class UnionPlan:
     config: Mapping[str, Any]
     dedup: Dedup
     rubric: Rubric
-    judge: Model | RulesJudge
+    judge: AnyJudge
     endpoint: Endpoint | Embedded | None
     embedder: SentenceModel | HashingModel | EndpointModel
     options: UnionOptions
@@ -116,6 +118,7 @@ def read_unions(cfg: DictConfig) -> list[UnionPlan]:
     about = stable({"judge": config["judge"], "embedder": config["embedder"]})
     for (domain, strategy), group in groupby(cells, key=lambda cell: (cell.domain, cell.strategy)):
         members = tuple(sorted(group, key=lambda cell: cell.model))
+        _one_kind(members)
         for cell in members:
             _fits(cell, about, dedup)
         stored = {
@@ -179,8 +182,21 @@ def make_union(plan: UnionPlan, report: Report) -> Metrics:
         metrics["smallest_cosine_reason"] = "no cluster holds two distinct texts"
     if metrics["tokens_judge"] is None:
         metrics["tokens_judge_reason"] = "the endpoint did not say how many tokens it used"
+    metrics |= _truth(plan)
     write_union(plan.folder, plan.config, tables, metrics)
     return metrics
+
+
+def _truth(plan: UnionPlan) -> Metrics:
+    """What is true of simulated models, `truth_recall_<model>`; of any others nobody knows."""
+    measured = []
+    for cell in plan.cells:
+        if cell.title.subject != "simulated":
+            return {}
+        model: Simulated = build(without(cell.config["model"], "name", "revision"), "model")
+        measured.append(measurement(model.world, model.knower, cell.extracted["calls"], POINTS))
+    shares = recall_truth(measured, plan.cells[0].title.query)
+    return {f"truth_recall_{cell.model}": share for cell, share in zip(plan.cells, shares, strict=True)}
 
 
 async def _judged(
@@ -194,6 +210,21 @@ async def _judged(
         evidence, verdicts = await gather_verdicts(nodes, vectors, plan.dedup, judge, plan.rubric, report)
     completions = [completion for verdict in verdicts for completion in verdict.completions]
     return evidence, vectors, call_table([call_row("judge", plan.rubric.name, each) for each in completions])
+
+
+def _one_kind(members: Sequence[MeasuredCell]) -> None:
+    """Refuse a union of models that exist and models that do not: what the latter say is invented.
+
+    Raises:
+        ConfigError: there are both.
+    """
+    simulated = [cell for cell in members if cell.title.subject == "simulated"]
+    if simulated and len(simulated) < len(members):
+        one, other = simulated[0], next(cell for cell in members if cell.title.subject != "simulated")
+        raise ConfigError(
+            f"{one.folder} is of a simulated model and {other.folder} is not: they share no knowledge; choose, as "
+            f"where='{{model.name: [{one.model}]}}', or ask simulated models about a domain of their own"
+        )
 
 
 def _fits(cell: MeasuredCell, about: Mapping[str, Any], dedup: Dedup) -> None:

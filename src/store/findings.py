@@ -1,4 +1,4 @@
-"""Folders of findings: what a study or a calibration concluded, `<reports>/<kind>/<name>`; small, for git."""
+"""Folders of findings: what studies, calibrations, validations concluded, `<reports>/<kind>/<name>`; small, for git."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import polars as pl
 
@@ -15,7 +15,7 @@ from src.records import Metrics
 from src.store.files import replacing, write_json
 from src.store.names import slug
 
-Kind = Literal["studies", "calibration"]
+Kind = Literal["studies", "calibration", "validation"]
 FILES = ("finding.json", "metrics.json")
 
 
@@ -25,7 +25,7 @@ class StoredFinding:
 
     Attributes:
         folder: where, with `<table>.csv`, `<figure>.png` and `<figure>.svg`.
-        kind: `studies` or `calibration`.
+        kind: `studies`, `calibration` or `validation`.
         facts: `finding.json`: name, question, verdict, captions, definitions, missing, sources, reference.
         metrics: `metrics.json`: flat.
         tables: names of its tables, sorted; figures: names of its figures, sorted.
@@ -89,8 +89,7 @@ def read_findings(reports: Path) -> list[StoredFinding]:
         DataMissing: one is damaged.
     """
     found = []
-    kinds: tuple[Kind, ...] = ("studies", "calibration")
-    for kind in kinds:
+    for kind in get_args(Kind):
         for path in sorted((reports / kind).glob("[!.]*/finding.json")):
             folder = path.parent
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Sequence
+from itertools import count
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
@@ -52,9 +53,9 @@ class Personas:
         experts = named or (f"An expert in {domain.query}.",)
         short = shortfall(wanted, [named])
         pool: Sequence[Point] = ()
-        while True:
+        for turn in count(1):
             shown = tuple(point.text for point in (pool if self.shown_points == "all" else pool[: self.shown_points]))
-            values = {"query": domain.query, "count": POINTS, "points": shown}
+            values = {"query": domain.query, "count": POINTS, "points": shown, "turn": turn}
             answers = await ask(
                 [
                     Request("personas.add", {**values, "expert": expert}, f"{number} {expert[:60].rstrip()}")

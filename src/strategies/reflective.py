@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from itertools import count
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
@@ -19,9 +20,9 @@ class Reflective:
 
     async def propose(self, domain: Domain, ask: Ask) -> AsyncGenerator[Turn, Sequence[Point]]:
         """Yield one answer a turn (1 call in every turn); from turn 2 on a criticism stands before its points."""
-        pool = yield Turn(await ask([Request("sequential.first", {"query": domain.query})]))
-        while True:
-            values = {"query": domain.query, "points": tuple(point.text for point in pool)}
+        pool = yield Turn(await ask([Request("sequential.first", {"query": domain.query, "turn": 1})]))
+        for turn in count(2):
+            values = {"query": domain.query, "points": tuple(point.text for point in pool), "turn": turn}
             pool = yield Turn(await ask([Request("reflective.more", values, form="critique")]))
 
     def calls(self, turn: int) -> Calls:

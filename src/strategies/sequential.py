@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from itertools import count
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
@@ -20,12 +21,13 @@ class Sequential:
 
     async def propose(self, domain: Domain, ask: Ask) -> AsyncGenerator[Turn, Sequence[Point]]:
         """Yield one answer a turn (1 call in every turn)."""
-        answers = await ask([Request("sequential.first", {"query": domain.query})])
+        answers = await ask([Request("sequential.first", {"query": domain.query, "turn": 1})])
         history = []
-        while True:
+        for turn in count(2):
             yield Turn(answers)
             history.append(strip_reasoning(answers[0].completion.text))
-            answers = await ask([Request("sequential.more", {"query": domain.query, "history": tuple(history)})])
+            values = {"query": domain.query, "history": tuple(history), "turn": turn}
+            answers = await ask([Request("sequential.more", values)])
 
     def calls(self, turn: int) -> Calls:
         """What turn `turn` asks for: all earlier answers are shown."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Sequence
+from itertools import count
 from math import prod
 from typing import Annotated
 
@@ -41,8 +42,8 @@ class Taxonomy:
         """Yield an answer per leaf each turn (for two widths: 1 + W1 + W1·W2 calls in turn 1, then W1·W2)."""
         leaves, missing = await self._grow(domain, ask)
         pool: Sequence[Point] = ()
-        while True:
-            answers = await ask([_mine(domain, leaf, branch, pool) for branch, leaf in leaves.items()])
+        for turn in count(1):
+            answers = await ask([_mine(domain, leaf, branch, pool, turn) for branch, leaf in leaves.items()])
             pool = yield Turn(answers, missing)
             missing = 0
 
@@ -92,9 +93,9 @@ class Taxonomy:
         return level, missing
 
 
-def _mine(domain: Domain, leaf: Path, branch: str, pool: Sequence[Point]) -> Request:
+def _mine(domain: Domain, leaf: Path, branch: str, pool: Sequence[Point], turn: int) -> Request:
     own = tuple(point.text for point in pool if point.branch == branch)
-    values = {"query": domain.query, "path": leaf}
+    values = {"query": domain.query, "path": leaf, "turn": turn}
     if not own:
         return Request("taxonomy.mine", values, branch)
     return Request("taxonomy.mine_more", {**values, "points": own}, branch)

@@ -35,13 +35,17 @@ def _longest_first(listed: Iterable[str]) -> str:
 
 
 _LETTER = r"[A-Za-zÀ-ɏͰ-ϿЀ-ӿ]"
+_NUMBERED = "|".join(f"(?<={kind} )" for kind in ("type", "Type", "phase", "Phase", "class", "stage", "level", "War"))
 _IDENTIFIER = re.compile(
     # GPT-3.5, B12, COVID-19
     rf"(?<![\w.-])(?=[\w-]*\d){_LETTER}[{_LETTER[1:-1]}\d]*(?:-{_LETTER}+)*-?\d\w*(?:[.-]\w+)*"
     r"|(?<![\w.])\d+(?:\.\d+){2,}"  # versions: 3.1.4
+    r"|(?<!\w)[A-Za-zΘΩ]\([^()]{1,20}\)"  # O(n log n), P(A|B)
     r"|(?<![\w.'])(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})(?![\w'])"  # Type II
     r"|(?<![\w.'-])[A-Za-z]-(?=[A-Za-z]{2})"  # t-test
-    r"|(?<![\w.'])[B-HJ-Z](?!\w|'|-|\.\w)"  # hepatitis B; A and I are words too often
+    r"|(?<![\w.'°])[B-HJ-Z](?!\w|'|-|\.\w)"  # hepatitis B
+    r"|(?:(?<=[a-z,] )|(?<=\())A(?= [a-z]|[.,;:)]|\Z)"  # A and I are words as well: protein A,
+    rf"|(?:{_NUMBERED})I(?!\w|')"  # type I
 )
 
 _CARDINALS = """
@@ -60,7 +64,8 @@ _SCALES = {
     **{"K": 3, "k": 3, "M": 6, "B": 9, "T": 12},  # attached to the digits only: 7B
     **{"тыс": 3, "млн": 6, "млрд": 9, "百": 2, "千": 3, "万": 4, "萬": 4, "亿": 8, "億": 8},
 }
-_WORDS = _longest_first(_WORD_VALUES)
+NUMBER_WORDS = _longest_first(_WORD_VALUES)
+"""Number words up to ninety, as the inside of a regex group."""
 _NUMBER = re.compile(
     r"(?=[-$€£¥.\d])(?P<sign>(?<![\w)\]%.])-)?(?:(?P<currency>[$€£¥]) ?)?"
     r"(?P<digits>\d{1,3}(?:,\d{2,3})*,\d{3}(?!\d)(?:\.\d+)?|\d{1,3}(?: \d{3})+(?!\d)|\d+(?:[.,]\d+)?|(?<!\d)\.\d+)"
@@ -69,7 +74,7 @@ _NUMBER = re.compile(
     # "one" and "first" are pronoun and adverb as often as numbers.
     r"(?P<one>(?<!\bno )(?<!\bthe )(?<!\bany )(?<!\bthis )(?<!\bthat )one)"
     r"(?!\w| of| can| another| must| should| or)"
-    rf"|(?!first \w+ed\b|one(?!-))(?P<word>{_WORDS})(?!\w|'s)"
+    rf"|(?!first \w+ed\b|one(?!-))(?P<word>{NUMBER_WORDS})(?!\w|'s)"
     r"(?:-(?P<ones>one|two|three|four|five|six|seven|eight|nine)(?!\w))?)",
     re.IGNORECASE,
 )
@@ -84,9 +89,9 @@ _OTHER = "century=century centuries=century foot=ft feet=ft inch=inch inches=inc
 _SYMBOLS = """
     mg g kg μg ng t lb oz km m cm mm nm μm ft s ms ns μs min h hr Hz kHz MHz GHz THz B kB KB MB GB TB PB KiB MiB GiB
     b kb Kb Mb Gb °C °F K J kJ MJ W kW mW MW GW V mV kV mA mol mmol L l ml mL Pa kPa MPa bar atm eV keV MeV GeV rpm
-    dB % ‰ ° fps px м км см мм нм кг г мг мкг с мс мин ч т л мл Гц кГц МГц ГГц
+    dB am pm AM PM a.m. p.m. BC BCE AD CE % ‰ ° fps px м км см мм нм кг г мг мкг с мс мин ч т л мл Гц кГц МГц ГГц
 """
-_ALIASES = _pairs("L=l mL=ml KB=kB h=hour hr=hour min=minute $=dollar €=euro")
+_ALIASES = _pairs("AM=am PM=pm a.m.=am p.m.=pm BCE=BC CE=AD L=l mL=ml KB=kB h=hour hr=hour min=minute $=dollar €=euro")
 _UNITS = {
     **{
         prefix + base: short + unit
@@ -96,6 +101,7 @@ _UNITS = {
     **{name: name for name in _COUNTED.split()},
     **_pairs(_OTHER),
     **{"per cent": "%", "percentage point": "percentage point"},
+    **{"degrees celsius": "°C", "degree celsius": "°C", "degrees fahrenheit": "°F", "degree fahrenheit": "°F"},
 }
 _UNIT_NAME = re.compile(rf"[ -]?({_longest_first(_UNITS)})s?(?!\w)", re.IGNORECASE)
 _UNIT_SYMBOL = re.compile(rf"[ -]?((?:{_longest_first(_SYMBOLS.split())})(?:\^-?\d)?(?:/[A-Za-zμ]{{1,3}})?)(?!\w)")
@@ -109,11 +115,13 @@ def identifiers(text: str) -> tuple[tuple[str, ...], str]:
     return names, _IDENTIFIER.sub(" ", text)
 
 
-def quantities(text: str) -> list[Quantity]:
-    """Find the numbers of a text in order, identifiers taken out before."""
-    found = []
+def quantities(text: str) -> tuple[tuple[Quantity, ...], str]:
+    """Find the numbers of a text in order, identifiers taken out before; also the text without them and their units."""
+    found: list[Quantity] = []
+    rest: list[str] = []
     position = 0
     while match := _NUMBER.search(text, position):
+        rest.append(text[position : match.start()])
         value, scale = _value(match)
         position = match.end()
         if scaled := _SCALE.match(text, position):
@@ -125,7 +133,7 @@ def quantities(text: str) -> list[Quantity]:
         sign, digits, exponent = value.as_tuple()
         # Built from its digits, because arithmetic would round long numbers.
         found.append(Quantity(Decimal((sign, digits, int(exponent) + scale)), unit))
-    return found
+    return tuple(found), " ".join([*rest, text[position:]])
 
 
 def _value(match: re.Match[str]) -> tuple[Decimal, int]:

@@ -116,7 +116,7 @@ def test_a_node_without_children_is_mined_itself() -> None:
     scribe = Scribe({**LISTS, "taxonomy.children": "I cannot say.", "taxonomy.missing": "Sorry."})
     (turn,) = turns(Taxonomy("t", (2, 2)), scribe, [])
     assert [answer.branch for answer in turn.answers] == [""]
-    assert scribe.asked[-1].values == {"query": "deep learning", "path": ()}
+    assert scribe.asked[-1].values == {"query": "deep learning", "path": (), "turn": 1}
     assert turn.shortfall == 2
 
 
@@ -152,7 +152,7 @@ def test_reflective_starts_as_sequential_and_then_shows_every_kept_point() -> No
     _, later = turns(Reflective("reflective"), reviewing, [pool])
     assert reviewing.asked[0] == first.asked[0], "the ledger shares the answer"
     assert reviewing.asked[1] == Request(
-        "reflective.more", {"query": "deep learning", "points": ("one", "two")}, form="critique"
+        "reflective.more", {"query": "deep learning", "points": ("one", "two"), "turn": 2}, form="critique"
     )
     assert len(later.answers) == 1
 
@@ -260,3 +260,15 @@ def test_calls_lie_within_what_a_strategy_says_of_itself(strategy: Strategy, nam
 )
 def test_strategies_say_the_calls_of_the_paper(strategy: Strategy, first: int, later: int) -> None:
     assert [strategy.calls(turn).asked for turn in (1, 2, 3)] == [first, later, later]
+
+
+@pytest.mark.parametrize(
+    "strategy", [Sequential("s"), Reflective("r"), Taxonomy("t", (2, 1)), Personas("p", 2)], ids=lambda one: one.name
+)
+def test_every_mining_request_says_which_turn_it_is(strategy: Strategy) -> None:
+    scribe = Scribe(LISTS)
+    turns(strategy, scribe, [[Point(0, "own point", "1 Alpha > 1 Beta", 1)], []])
+    mined = [request for request in scribe.asked if "turn" in request.values]
+    assert sorted(request.values["turn"] for request in mined) == sorted([1, 2, 3] * (len(mined) // 3))
+    naming = {request.template for request in scribe.asked if "turn" not in request.values}
+    assert naming <= {"taxonomy.children", "taxonomy.missing", "personas.experts", "personas.missing"}

@@ -1,0 +1,63 @@
+"""The truth of recall_match: what share each of several simulated models has of what they bring together; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from src.knower.answer import MINING, scope_of
+from src.knower.drawing import Scope
+from src.knower.knowledge import Knower, knowledge
+from src.knower.runs import found, runs
+from src.knower.world import World, stream
+
+FRESH = 100
+"""Fresh runs of each model that say how likely a run finds a fact."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """How a simulated model was measured.
+
+    Attributes:
+        world, knower: the model.
+        scopes: what its branches were asked about.
+        turns: how many it had.
+        own: whether a branch was shown its own points only.
+    """
+
+    world: World
+    knower: Knower
+    scopes: tuple[Scope, ...]
+    turns: int
+    own: bool
+
+
+def measurement(world: World, knower: Knower, calls: pl.DataFrame, expert_points: int) -> Measurement:
+    """How a model was measured, from the calls of its cell (schema CALLS)."""
+    asked = calls.filter((pl.col("turn") == 1) & pl.col("prompt").is_in(MINING)).unique(["prompt", "branch"])
+    rows = asked.select("prompt", "branch").sort("branch").rows()
+    scopes = tuple(scope_of(prompt, branch, expert_points) for prompt, branch in rows)
+    own = all(prompt.startswith("taxonomy") for prompt, _ in rows)
+    return Measurement(world, knower, scopes, int(calls["turn"].max() or 0), own)  # type: ignore[arg-type]
+
+
+def recall_truth(measured: Sequence[Measurement], query: str) -> list[float]:
+    """Σ π_m / Σ π_∪ of each model, with π the chance that a fresh run finds a fact, from FRESH runs of each.
+
+    Merging and judging are perfect in these runs, and what is invented does not count: it is not valid.
+
+    Args:
+        measured: the models.
+        query: the domain, as prompts say it.
+    """
+    chances = []
+    for place, each in enumerate(measured):
+        held = knowledge(each.world, each.knower, query)
+        rng = stream("recall", query, place)
+        chances.append(found(held, runs(held, each.scopes, each.turns, FRESH, rng, own=each.own)))
+    together = 1 - np.prod([1 - chance for chance in chances], axis=0)
+    return [float(chance.sum() / together.sum()) for chance in chances]
