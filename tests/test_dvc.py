@@ -24,11 +24,15 @@ ONLY_OTHERS = {
 }
 ONLY_METRICS = {"src/audited.py", "src/stats"}
 """Code of the metrics, which are an output of `process`."""
+STUDIES = [
+    study["_target_"].rpartition(".")[0].replace(".", "/") + ".py"
+    for study in (yaml.safe_load(path.read_text()) for path in sorted((ROOT / "conf" / "study").glob("*.yaml")))
+]
 STARTS = {
     "extract": ("src/run.py", "src/probes/boundary/__init__.py", "src/strategies"),
     "process": ("src/run.py", "src/probes/boundary/__init__.py", "src/strategies"),
     "union": ("src/union.py",),
-    "analyze": ("src/analyze.py", "src/studies"),
+    "analyze": ("src/analyze.py", *STUDIES),
     "report": ("src/report.py",),
 }
 """Where a stage begins: its command, and what it instantiates by name."""
