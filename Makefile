@@ -15,10 +15,10 @@ export DO_NOT_TRACK = true
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL = help
-.PHONY: help run repro ui test check fetch docs bench clean
+.PHONY: help run repro validate ui test check fetch docs bench clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else \
@@ -35,6 +35,9 @@ run: fetch ## probe the embedded model, print what it knows and leave an MLflow 
 
 repro: $(STAMP) ## reproduce the grid of params.yaml: cells, unions, studies, reports/report.html (ARGS="--keep-going")
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" $(PY) -m dvc repro $(ARGS)
+
+validate: fetch ## try every estimator on models whose knowledge is planted (ARGS="settings=[default]")
+	@$(PY) -m src.validate $(ARGS)
 
 ui: $(STAMP) ## look at the runs in the browser (PORT=5000)
 	@echo "MLflow will answer at http://127.0.0.1:$(PORT) in a moment; Ctrl-C ends it."

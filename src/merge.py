@@ -23,6 +23,7 @@ from src.dedup.settings import SWEEP, Dedup
 from src.records import Metrics, Tables
 from src.schemas import UNION_NODES, UNION_POINTS
 from src.stats.branches import Origins
+from src.stats.recall import expected_recall
 from src.store import read_union, union_folders
 
 Counts = npt.NDArray[np.int64]
@@ -45,6 +46,7 @@ class Union:
         pairs: schema PAIRS; a and b are nodes.
         calls: schema CALLS: what the judge was asked for it.
         metrics: as computed by :func:`src.stats.recall.union_metrics`.
+        chances: how likely a run of each model finds each fact, a column for each; None unless all are simulated.
     """
 
     domain: str
@@ -58,6 +60,7 @@ class Union:
     pairs: pl.DataFrame
     calls: pl.DataFrame
     metrics: Metrics
+    chances: pl.DataFrame | None = None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -96,6 +99,12 @@ class Union:
             np.unique(points["branch"].to_numpy(), return_inverse=True)[1].astype(np.int64),
         )
 
+    def recall_truth(self, models: Sequence[str]) -> dict[str, float]:
+        """What recall_match of each of these models would be if no chance were in it; nothing unless simulated."""
+        if self.chances is None:
+            return {}
+        return dict(zip(models, expected_recall(self.chances.select(models).to_numpy().T).tolist(), strict=True))
+
     def _under(self, setting: tuple[float, float]) -> pl.DataFrame:
         """The points under a setting of the sweep, with their clusters in `cluster`."""
         strict, fuzzy = setting
@@ -119,6 +128,7 @@ def union_of(config: Mapping[str, Any], tables: Tables, metrics: Metrics) -> Uni
         pairs=tables["pairs"],
         calls=tables["calls"],
         metrics=metrics,
+        chances=tables.get("chances"),
     )
 
 

@@ -59,8 +59,7 @@ def proof(name: str, encoder: str, pairs: pl.DataFrame, found: Thresholds) -> Fi
             "saturation.novelty": "the same of all pairs above it, since the loop has no guards",
             "dedup.fuzzy": f"the largest threshold at or above which at least {percent(found.kept)} of the same pairs "
             "lie, by the lower bound",
-            "interval": f"{METHOD}; pairs that share a text are not quite that, and since dedup.strict is searched "
-            "for, its bound is a little too low",
+            "interval": f"{METHOD}; pairs that share a text are less than that",
         },
         said_first=(
             f"Holds for pairs drawn as these were, with cosines from {_first(pairs, 'min')} to {_first(pairs, 'max')}: "

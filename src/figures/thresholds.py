@@ -25,8 +25,8 @@ def thresholds_figure(
     figure, (left, right) = canvas(
         f"Thresholds for {encoder}",
         counted,
-        "Bands: Wilson 95 %, pairs taken as independent. Dashed: the limit that a bound must keep. Line: the threshold "
-        "chosen.\nA threshold that is searched for has a bound that is a little too good.",
+        "Bands: Wilson 95 %, pairs taken as independent. Dashed: the limit that the lower bound must keep.\n"
+        "Line: the threshold chosen.",
         panels=2,
         width=10.0,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
@@ -18,11 +20,12 @@ ROW = 0.42
 LINES = (0.90, 0.95, 0.98)
 
 
-def coverage_figure(estimates: pl.DataFrame, seeds: int) -> Figure:
+def coverage_figure(estimates: pl.DataFrame, titles: Mapping[str, str], seeds: int) -> Figure:
     """Coverage by estimator and setting.
 
     Args:
         estimates: schema ESTIMATES of :mod:`src.studies.validation.summary`.
+        titles: name of an estimator → how it is called.
         seeds: universes of each setting.
     """
     shown = estimates.filter(pl.col("intervals") > 0)
@@ -33,7 +36,7 @@ def coverage_figure(estimates: pl.DataFrame, seeds: int) -> Figure:
         "How often intervals of nominal 95 % hold the truth",
         f"simulated models · {plural(len(settings), 'setting')} of {plural(seeds, 'universe')} each",
         "A mark for each setting, from top to bottom in their order. Filled: the interval claims 95 %. Orange: below "
-        "90 %.\nDashed: 90, 95 and 98 %.",
+        "90 %, triangle: below 70 %.\nDashed: 90, 95 and 98 %. Hollow: 95 % is not claimed for this truth.",
         height=height,
     )
     figure.subplots_adjust(left=2.2 / 9.0, top=1 - 0.95 / height, bottom=0.95 / height)
@@ -42,9 +45,9 @@ def coverage_figure(estimates: pl.DataFrame, seeds: int) -> Figure:
         at, on = max(LEAST, row["coverage"]), names.index(row["estimator"]) + offsets[row["setting"]]
         low = row["coverage"] < LINES[0]
         colour = COLOURS.orange if low else COLOURS.blue
-        face = colour if row["claims"] == "95 %" else "white"
+        face = colour if row["claims"] != "nothing" else "white"
         ax.plot(at, on, "<" if row["coverage"] < LEAST else "o", color=colour, markerfacecolor=face, markersize=4.5)
-        if low and row["claims"] == "95 %":
+        if low and row["claims"] != "nothing":
             ax.annotate(
                 f"{row['setting']} {row['coverage']:.2f}", (at, on), xytext=(6, 0), textcoords="offset points",
                 va="center", fontsize=7.5, color=COLOURS.orange, parse_math=False,
@@ -53,7 +56,7 @@ def coverage_figure(estimates: pl.DataFrame, seeds: int) -> Figure:
         ax.axvline(place, color=COLOURS.muted, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     ax.set_xlim(LEAST - 0.01, 1.008)
     ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), [titles[name] for name in names])
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set_xlabel("intervals that hold the truth")
     ax.grid(axis="y", visible=False)

@@ -1,4 +1,4 @@
-"""The truth of recall_match: what share each of several simulated models has of what they bring together; pure."""
+"""How likely a run of a simulated model finds each fact, from how it was measured: the truth behind recall; pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from src.knower.answer import MINING, scope_of
 from src.knower.drawing import Scope
 from src.knower.knowledge import Knower, knowledge
 from src.knower.runs import found, runs
-from src.knower.world import World, stream
+from src.knower.world import Numbers, World, stream
 
 FRESH = 100
 """Fresh runs of each model that say how likely a run finds a fact."""
@@ -45,8 +45,8 @@ def measurement(world: World, knower: Knower, calls: pl.DataFrame, expert_points
     return Measurement(world, knower, scopes, int(calls["turn"].max() or 0), own)  # type: ignore[arg-type]
 
 
-def recall_truth(measured: Sequence[Measurement], query: str) -> list[float]:
-    """Σ π_m / Σ π_∪ of each model, with π the chance that a fresh run finds a fact, from FRESH runs of each.
+def find_chances(measured: Sequence[Measurement], query: str) -> Numbers:
+    """How likely a fresh run of each model finds each fact, shape (models, n), from FRESH runs of each.
 
     Merging and judging are perfect in these runs, and what is invented does not count: it is not valid.
 
@@ -59,5 +59,4 @@ def recall_truth(measured: Sequence[Measurement], query: str) -> list[float]:
         held = knowledge(each.world, each.knower, query)
         rng = stream("recall", query, place)
         chances.append(found(held, runs(held, each.scopes, each.turns, FRESH, rng, own=each.own)))
-    together = 1 - np.prod([1 - chance for chance in chances], axis=0)
-    return [float(chance.sum() / together.sum()) for chance in chances]
+    return np.array(chances)

@@ -60,8 +60,9 @@ def thresholds(options: CalibrateOptions, node: Mapping[str, Any]) -> tuple[Find
     found = choose_thresholds(pairs, options.wrong, options.kept)
     encoder = str(node["name"])
     finding = proof(f"thresholds-{options.name}", encoder, pairs, found)
+    folder = publish(finding, "calibration", ROOT / options.reports, ROOT)
     write_option(path, MARK, _about(encoder, finding, found, options.reports), _values(found))
-    return finding, publish(finding, "calibration", ROOT / options.reports, ROOT), path
+    return finding, folder, path
 
 
 def _cosines(

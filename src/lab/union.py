@@ -26,7 +26,7 @@ from src.embed import EndpointModel, HashingModel, SentenceModel
 from src.errors import ConfigError
 from src.identity import key_of, stable
 from src.interfaces import Report
-from src.knower.recall import measurement, recall_truth
+from src.knower.recall import find_chances, measurement
 from src.lab.build import ROOT, build, resolved, without
 from src.lab.config import AnyJudge, LedgerPlace, build_judge, name_of
 from src.lab.roles import check_prices, open_roles
@@ -168,7 +168,11 @@ def make_union(plan: UnionPlan, report: Report) -> Metrics:
     points, clusters, keep = linked(points, evidence, plan.dedup, 1)
     models = tuple(cell.model for cell in plan.cells)
     tables = {**union_tables(points, evidence, clusters, keep, models), "calls": calls}
-    metrics = union_metrics(union_of(plan.config, tables, {}).counts(), models)
+    if (chances := _find_chances(plan)) is not None:
+        tables["chances"] = chances
+    union = union_of(plan.config, tables, {})
+    metrics = union_metrics(union.counts(), models)
+    metrics |= {f"truth_recall_{model}": share for model, share in union.recall_truth(models).items()}
     tokens = calls["tokens_in"] + calls["tokens_out"]
     metrics |= {
         "largest_cluster": clusters.largest,
@@ -182,21 +186,20 @@ def make_union(plan: UnionPlan, report: Report) -> Metrics:
         metrics["smallest_cosine_reason"] = "no cluster holds two distinct texts"
     if metrics["tokens_judge"] is None:
         metrics["tokens_judge_reason"] = "the endpoint did not say how many tokens it used"
-    metrics |= _truth(plan)
     write_union(plan.folder, plan.config, tables, metrics)
     return metrics
 
 
-def _truth(plan: UnionPlan) -> Metrics:
-    """What is true of simulated models, `truth_recall_<model>`; of any others nobody knows."""
+def _find_chances(plan: UnionPlan) -> pl.DataFrame | None:
+    """How likely a run of each model finds each fact, a column for each; None if a model is not simulated."""
     measured = []
     for cell in plan.cells:
         if cell.title.subject != "simulated":
-            return {}
+            return None
         model: Simulated = build(without(cell.config["model"], "name", "revision"), "model")
         measured.append(measurement(model.world, model.knower, cell.extracted["calls"], POINTS))
-    shares = recall_truth(measured, plan.cells[0].title.query)
-    return {f"truth_recall_{cell.model}": share for cell, share in zip(plan.cells, shares, strict=True)}
+    chances = find_chances(measured, plan.cells[0].title.query)
+    return pl.DataFrame({cell.model: chance for cell, chance in zip(plan.cells, chances, strict=True)})
 
 
 async def _judged(

@@ -32,6 +32,16 @@ def recall_match(counts: Counts) -> Shares:
     return _shares((counts > 0).sum(axis=0), len(counts))
 
 
+def expected_recall(chances: Shares) -> Shares:
+    """What recall_match estimates, Σ_f π_mf / Σ_f π_∪f, where the chances π that a run finds a fact are known.
+
+    Args:
+        chances: shape (models, facts); models find facts independently.
+    """
+    together = 1 - np.prod(1 - chances, axis=0)
+    return np.asarray(chances.sum(axis=1) / together.sum())
+
+
 def recall_count(counts: Counts) -> Shares:
     """Points of each model per cluster of the union, as published: a ratio of counts, above 1 if points merge."""
     return _shares(counts.sum(axis=0), len(counts))

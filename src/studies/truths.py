@@ -29,12 +29,13 @@ def truths(
     Args:
         models: that are compared.
         cells: (model, domain) → its cell.
-        unions: of the domains; what is true of recall holds for just the models of a union.
+        unions: of the domains.
     """
     known: dict[str, Truths] = {}
+    recalls = [union.recall_truth(models) for union in unions]
     for model in models:
         own = [cell.metrics.get("truth_accuracy") for (name, _), cell in cells.items() if name == model]
-        shares = [union.metrics.get(f"truth_recall_{model}") for union in unions if union.models == tuple(models)]
+        shares = [shares.get(model) for shares in recalls]
         found = [[value for value in values if isinstance(value, int | float)] for values in (shares, own)]
         if len(found[0]) < len(unions) or len(found[1]) < len(own):
             return {}

@@ -78,6 +78,19 @@ def test_every_link_leads_somewhere_and_every_tag_is_closed() -> None:
     assert {"verdicts", "studies-series", "calibration-series", "basis", cells[0].anchor} <= set(page.targets)
 
 
+def test_a_validation_is_a_section_that_says_simulated_and_rests_on_no_cell() -> None:
+    cells = [line("a")]
+    facts = {**FACTS, "name": "estimators", "cautions": ["Simulated: made up."]}
+    tried = section([], kind="validation", place="validation/estimators", facts=facts)
+    for written in (html(cells, [tried], BASIS), markdown(cells, [tried], BASIS)):
+        assert "1 validation" in written
+        assert written.index("Validation of the estimators, simulated") < written.index("Simulated: made up.")
+        assert "ests on simulated models alone" in written
+        assert "No study was run." in written
+    assert "estimators** (simulated)" in markdown(cells, [tried], BASIS)
+    assert "python -m src.validate" in html(cells, [section(cells)], BASIS)
+
+
 def test_nothing_is_loaded_and_nothing_runs() -> None:
     cells = [line("a")]
     page = html(cells, [section(cells, pictures={"order": b"png"})], BASIS)

@@ -32,7 +32,9 @@ def test_a_validation_leaves_a_finding_and_a_page_and_the_same_bytes_again(tmp_p
     assert (stored.kind, stored.folder) == ("validation", folder)
     assert stored.facts["cautions"][0].startswith("Simulated:")
     assert set(stored.tables) == set(finding.tables)
-    assert {"coverage", "estimates_of_shares", "studies", "patience", "ways_of_counts", "linkages"} <= set(stored.tables)
+    assert {"coverage", "estimates_of_shares", "studies", "patience", "ways_of_counts", "linkages"} <= set(
+        stored.tables
+    )
     assert {step.phase for step in told} == {"tiny: truth", "tiny: trials", "studies", "through text"}
     page = (tmp_path / "docs" / "validation.md").read_text()
     assert "| accuracy, leaf interval | 95 % |" in page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from src.figures.captions import plural
-from src.studies.validation.catalogue import CAREFUL, ESTIMATORS, HOLDS, VERDICTS
+from src.studies.validation.catalogue import CAREFUL, ESTIMATORS, HOLDS, NOTHING, VERDICTS, whole
 from src.studies.validation.summary import ALARMED, ALARMS, FEWEST, FOUND
 from src.studies.wording import listed
 
@@ -19,7 +19,7 @@ def of_intervals(estimates: pl.DataFrame) -> list[str]:
     Args:
         estimates: schema ESTIMATES of :mod:`src.studies.validation.summary`.
     """
-    claimed = estimates.filter(pl.col("claims") == "95 %")
+    claimed = estimates.filter(pl.col("claims") != NOTHING)
     judged = claimed.filter(pl.col("verdict").is_in(VERDICTS))
     failed, careful = (judged.filter(pl.col("verdict") == name) for name in ("fails", "conservative"))
     where = f"{plural(estimates['setting'].n_unique(), 'setting')} of {plural(tries(estimates), 'universe')} each"
@@ -27,9 +27,9 @@ def of_intervals(estimates: pl.DataFrame) -> list[str]:
     if judged.height:
         holds = judged.height - failed.height - careful.height
         lines.append(
-            f"Of {plural(judged.height, 'interval')} (estimator × setting) that claim 95 %, {holds} hold the truth in "
-            f"{HOLDS:.0%} to {CAREFUL:.0%} of the universes, {careful.height} in more, so that they are wider than "
-            f"they need be, and {failed.height} in fewer, so that they fail ({where})."
+            f"Of {plural(judged.height, 'interval')} (estimator × setting) that claim 95 %, {holds} hold: they "
+            f"cover the truth in {whole(HOLDS)} of the universes or more; {careful.height} are conservative, above "
+            f"{whole(CAREFUL)}; {failed.height} fail, below {whole(HOLDS)} ({where})."
         )
     lines += [
         f"Fails: {ESTIMATORS[row['estimator']].title} in {row['setting']}, {_percent(row['coverage'])} "
@@ -40,7 +40,7 @@ def of_intervals(estimates: pl.DataFrame) -> list[str]:
         own = estimates.filter((pl.col("estimator") == name) & pl.col("verdict").is_in(VERDICTS))
         if own.height:
             ends = f"{_percent(own['coverage'].min())} to {_percent(own['coverage'].max())}"
-            lines.append(f"{ESTIMATORS[name].title}: holds {ESTIMATORS[name].truth} in {ends}, by setting.")
+            lines.append(f"{ESTIMATORS[name].title}: covers the truth in {ends} of the universes, by setting.")
     few = claimed.filter(~pl.col("verdict").is_in(VERDICTS))
     if few.height:
         names = [f"{ESTIMATORS[row['estimator']].title} in {row['setting']}" for row in few.iter_rows(named=True)]
@@ -58,7 +58,7 @@ def of_studies(studies: pl.DataFrame) -> list[str]:
         most = false.sort("said", descending=True, maintain_order=True).row(0, named=True)
         failed = [f"{row['claim']} ({row['planted']})" for row in rows.filter(verdict="fails").iter_rows(named=True)]
         lines.append(
-            f"Study {study}: what was planted is found: {listed(found)} (wanted: {FOUND:.0%}). Of "
+            f"Study {study}: what was planted is found: {listed(found)} (wanted: {whole(FOUND)}). Of "
             f"{plural(false.height, 'claim')} about what was not planted the most frequent is “{most['claim']}” with "
             f"{most['said']} of {most['seeds']} ({most['planted']}; wanted: at most {ALARMS} of {ALARMED})."
             + (f" Fails: {listed(failed)}." if failed else "")

@@ -12,7 +12,7 @@ import polars as pl
 
 from src.stats.flat import number
 from src.stats.intervals import wilson
-from src.studies.validation.catalogue import ESTIMATORS, verdict
+from src.studies.validation.catalogue import ESTIMATORS, verdict, whole
 from src.studies.validation.planted import Outcome
 from src.studies.validation.population import Truth
 from src.studies.validation.stopping import Stop
@@ -66,20 +66,20 @@ def estimates_table(
     rows = []
     for name, estimator in ESTIMATORS.items():
         for setting, seeds in tried.items():
-            row = _estimated([trial for trials in seeds for trial in trials if trial.estimator == name])
+            own = [trial for trials in seeds for trial in trials if trial.estimator == name]
             known = truths[setting].get(OVER_ALL.get(name, ""))
             rows.append(
                 {
                     **{"estimator": name, "setting": setting, "unit": estimator.unit},
-                    "claims": "95 %" if estimator.claims else "nothing",
+                    "claims": estimator.claims,
                     "truth_error": known.error if known else None,
-                    **row,
+                    **_estimated(own, estimator.claims),
                 }
             )
     return pl.DataFrame(rows, schema=ESTIMATES)
 
 
-def _estimated(trials: Sequence[Trial]) -> dict[str, Any]:
+def _estimated(trials: Sequence[Trial], claims: str) -> dict[str, Any]:
     value, low, high, truth = (np.array([getattr(trial, name) for trial in trials]) for name in Trial._fields[1:5])
     error = value - truth
     whole, known = ~np.isnan(low) & ~np.isnan(high), ~np.isnan(error)
@@ -87,7 +87,7 @@ def _estimated(trials: Sequence[Trial]) -> dict[str, Any]:
     n, count = int(whole.sum()), int(known.sum())
     held = wilson(inside, n)
     reasons = Counter(trial.reason for trial, there in zip(trials, whole.tolist(), strict=True) if not there)
-    said = "no interval" if not n else "too few intervals" if n < FEWEST else verdict(inside / n)
+    said = "no interval" if not n else "too few intervals" if n < FEWEST else verdict(inside / n, claims)
     return {
         "verdict": said,
         "seeds": len(trials),
@@ -120,7 +120,7 @@ def studies_table(tried: Sequence[Sequence[Outcome]]) -> pl.DataFrame:
         said, n = sum(outcomes[at].said for outcomes in tried), len(tried)
         interval = wilson(said, n)
         kept = said >= FOUND * n if first.real else said * ALARMED <= ALARMS * n
-        wanted = f"in at least {FOUND:.0%}" if first.real else f"in at most {ALARMS} of {ALARMED}"
+        wanted = f"in at least {whole(FOUND)}" if first.real else f"in at most {ALARMS} of {ALARMED}"
         rows.append(
             {
                 **{"study": first.study, "planted": first.planted, "claim": first.claim, "planted_claim": first.real},
