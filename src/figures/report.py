@@ -26,7 +26,7 @@ MOST = 500
 REAL = "A language model was asked."
 KINDS = {
     "studies": "Studies",
-    "calibration": "Calibration of the judge",
+    "calibration": "Calibration",
     "validation": "Validation of the estimators, simulated",
 }
 CODE = re.compile(r"`[^`<>&|]+`")

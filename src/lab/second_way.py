@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -15,6 +16,7 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig, OmegaConf
 
 from src.dedup.rethreshold import dedup_of
+from src.errors import ConfigError
 from src.interfaces import Report
 from src.knower.wording import read
 from src.lab.build import ROOT
@@ -26,7 +28,7 @@ from src.ledger import Ledger
 from src.oracle import same
 from src.records import Metrics, Progress, Tables
 from src.studies.linkages import compare_linkages
-from src.studies.validation.setting import OWN, SIBLING, Setting
+from src.studies.validation.setting import OWN, SIBLING, Errors, Setting
 from src.studies.validation.ways import NUMBERS
 
 DOMAIN = "simulated_inside"
@@ -39,7 +41,7 @@ def text_way(
     """Run the models of a setting through text, in as many universes as there are seeds.
 
     Args:
-        setting: whose judge must not err, since the two ways would err about other statements.
+        setting: what universes and models are like; its judge does not err.
         seeds: how many.
         embedder: option of the encoder.
         report: is told of every run.
@@ -47,7 +49,14 @@ def text_way(
     Returns:
         How prompts call the domain; the numbers of each seed, by the names of NUMBERS; linkages compared on what `own`
         said in the first universe.
+
+    Raises:
+        ConfigError: the judge errs, or no strategy has the widths of the setting.
     """
+    if setting.judge != Errors(false_valid=0, false_invalid=0):
+        raise ConfigError(
+            "second_way.judge errs, and would err about other statements either way: leave its rates at 0"
+        )
     numbers: list[dict[str, float]] = []
     linkages = pl.DataFrame()
     query = ""
@@ -72,8 +81,12 @@ def text_way(
                 "unique, read perfectly": "truth_unique",
                 "valid, read perfectly": "truth_valid",
             }
-            numbers.append({name: float(own[key] or 0) for name, key in named.items()})
+            numbers.append({name: _number(own[key]) for name, key in named.items()})
     return query, numbers, linkages
+
+
+def _number(value: float | int | str | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 @contextmanager
@@ -88,12 +101,14 @@ def _composing() -> Iterator[None]:
 
 def _configured(setting: Setting, seed: int, model: int, embedder: str, folder: Path) -> DictConfig:
     """The configuration of a run that takes all turns of the setting, whatever they bring."""
-    upper, lower = setting.widths
+    strategy = f"taxonomy_l{'w'.join(map(str, setting.widths))}"
+    if not (ROOT / "conf" / "strategy" / f"{strategy}.yaml").is_file():
+        raise ConfigError(f"second_way.widths={list(setting.widths)}: there is no strategy={strategy} to run them with")
     cfg = compose(
         "config",
         [
             *("model=simulated", f"model.name={NAMES[model]}", "judge=oracle", f"domain={DOMAIN}"),
-            *(f"strategy=taxonomy_l{upper}w{lower}", f"embedder={embedder}", f"max_turns={setting.turns}"),
+            *(f"strategy={strategy}", f"embedder={embedder}", f"max_turns={setting.turns}"),
             *(f"repeats={setting.draws if model == OWN else 1}", f"ledger.path={folder / 'ledger.db'}"),
             *("saturation.growth=0", "saturation.efficiency=0", "saturation.points=0"),
             f"run_dir={folder / 'cells' / 'boundary' / DOMAIN / NAMES[model]}",

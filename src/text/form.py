@@ -99,7 +99,8 @@ def form_fault(text: str) -> str:
 def same_content(a: str, b: str) -> bool:
     """Whether two texts use the same content words and :func:`difference` finds nothing between them.
 
-    Order, inflection and stop words do not count. Texts without content words are the same only if they are equal.
+    Inflection and stop words do not count, and order only as far as it says who does what. Texts without content words
+    are the same only if they are equal.
     """
     if difference(a, b):
         return False

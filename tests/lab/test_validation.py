@@ -58,3 +58,16 @@ def test_no_page_is_written_where_none_is_wanted_and_what_was_not_tried_is_missi
 def test_an_unknown_setting_is_one_sentence(tmp_path):
     with pytest.raises(ConfigError, match="there is no setting huge; there are default, few_branches"):
         validate(configured(tmp_path, "settings=[huge]"), lambda _: None)
+
+
+@pytest.mark.usefixtures("composed")
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("second_way.judge.false_valid=0.1", "second_way.judge errs"),
+        ("second_way.widths=[4, 4]", "there is no strategy=taxonomy_l4w4"),
+    ],
+)
+def test_a_second_way_that_cannot_be_gone_is_one_sentence(tmp_path, override, said):
+    with pytest.raises(ConfigError, match=said):
+        validate(configured(tmp_path, "pipeline=1", override), lambda _: None)

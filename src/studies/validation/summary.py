@@ -97,7 +97,7 @@ def _estimated(trials: Sequence[Trial], claims: str) -> dict[str, Any]:
         "coverage_low": number(held.low),
         "coverage_high": number(held.high),
         "estimate": _mean(value[known]),
-        "truth": _mean(truth),
+        "truth": number(float(truth.mean())),
         "bias": _mean(error[known]),
         "bias_error": float(np.std(error[known], ddof=1) / math.sqrt(count)) if count > 1 else None,
         "rmse": float(np.sqrt(np.mean(error[known] ** 2))) if count else None,

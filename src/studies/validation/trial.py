@@ -26,6 +26,7 @@ from src.studies.validation.setting import LARGER, OWN, SIBLING, Bench, Setting,
 
 FRESH = 30
 """Further runs of each model in a universe, from which the chance that a run finds a statement is known."""
+RICHNESS = {"chao2": chao2, "ice": ice}
 
 
 class Trial(NamedTuple):
@@ -154,7 +155,7 @@ def _unseen(place: Bench) -> list[Trial]:
     drawn = repeated(place.held[OWN], setting.scopes, setting.draws, rng)
     seen = incidence(drawn, rng)
     again = [incidence(replace(drawn, counts=rng.binomial(drawn.draws, drawn.chance)), rng) for _ in range(FRESH)]
-    expected = {name: float(np.nanmean([of(each).value for each in again])) for name, of in _RICHNESS.items()}
+    expected = {name: float(np.mean([of(each).value for each in again])) for name, of in RICHNESS.items()}
     covered, least, richness, reachable = coverage(seen), chao2(seen), ice(seen), float(drawn.reachable)
     bound = least.interval
     return [
@@ -164,9 +165,6 @@ def _unseen(place: Bench) -> list[Trial]:
         _trial("ice", richness.value, richness.interval, expected["ice"]),
         _trial("ice_reachable", richness.value, richness.interval, reachable),
     ]
-
-
-_RICHNESS = {"chao2": chao2, "ice": ice}
 
 
 def incidence(drawn: Incidences, rng: np.random.Generator) -> Incidence:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import t
 
+from src.figures.captions import plural
 from src.knower.runs import repeated
 from src.knower.world import stream
 from src.stats.flat import number
@@ -44,7 +45,7 @@ WAYS = pl.Schema(
 
 
 def direct(setting: Setting, seed: int, query: str) -> dict[str, float]:
-    """What runs drawn straight from the models of a universe bring on average."""
+    """What runs drawn straight from the models of a universe bring on average; the judge must not err."""
     place = bench(setting, seed, setting.lineup[:SIBLING], query)
     rng = stream("ways", seed)
     repeats = repeated(place.held[OWN], setting.scopes, setting.draws, rng)
@@ -53,8 +54,7 @@ def direct(setting: Setting, seed: int, query: str) -> dict[str, float]:
         drawn = [place.run(model, f"direct {again}").first() for model in range(SIBLING)]
         seen = place.judged(drawn[OWN])
         counts, _ = united(drawn, place.accepts)
-        chance = np.where(place.accepts[: repeats.chance.shape[1]], repeats.chance, 0.0)
-        found = incidence(replace(repeats, counts=rng.binomial(repeats.draws, chance)), rng)
+        found = incidence(replace(repeats, counts=rng.binomial(repeats.draws, repeats.chance)), rng)
         rows.append(
             {
                 "unique": float(len(seen.valid)),
@@ -72,30 +72,22 @@ def ways_table(texts: Sequence[Mapping[str, float]], directs: Sequence[Mapping[s
     """Paired differences over seeds, schema WAYS; interval: Student's t, unit seed.
 
     Args:
-        texts: numbers of each seed by the names of NUMBERS.
+        texts: numbers of each seed by the names of NUMBERS; NaN where there was none.
         directs: numbers of each seed as of :func:`direct`.
     """
     rows = []
     for name, (other, unit) in NUMBERS.items() if texts else ():
-        text = np.array([each[name] for each in texts])
-        straight = np.array([each[other] for each in directs])
-        gap, n = text - straight, len(texts)
-        reach = math.nan
-        if n > 1:
-            reach = float(t.ppf((1 + LEVEL) / 2, n - 1) * gap.std(ddof=1) / math.sqrt(n))
-        mean = float(gap.mean())
+        both = np.array([(text[name], straight[other]) for text, straight in zip(texts, directs, strict=True)])
+        both = both[~np.isnan(both).any(axis=1)]
+        gap, n = both[:, 0] - both[:, 1], len(both)
+        mean, text, straight = (float(values.mean()) if n else math.nan for values in (gap, *both.T))
+        reach = float(t.ppf((1 + LEVEL) / 2, n - 1) * gap.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
         rows.append(
             {
-                **{
-                    "number": name,
-                    "unit": unit,
-                    "seeds": n,
-                    "text": float(text.mean()),
-                    "direct": float(straight.mean()),
-                },
+                **{"number": name, "unit": unit, "seeds": n, "text": number(text), "direct": number(straight)},
                 **{"difference": number(mean), "difference_low": number(mean - reach)},
-                **{"difference_high": number(mean + reach), "relative": number(mean / float(straight.mean()))},
-                "difference_reason": "" if n > 1 else "one seed has no spread",
+                **{"difference_high": number(mean + reach), "relative": number(mean / straight)},
+                "difference_reason": "" if n > 1 else f"{plural(n, 'seed')} with this number: a spread needs two",
             }
         )
     return pl.DataFrame(rows, schema=WAYS)

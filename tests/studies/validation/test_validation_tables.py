@@ -97,7 +97,12 @@ def test_ways_are_compared_in_pairs():
     assert first["relative"] == pytest.approx(0.2)
     assert first["difference_low"] == pytest.approx(2 - 4.302653 / math.sqrt(3), abs=1e-5)
     alone = ways_table(texts[:1], directs[:1]).row(0, named=True)
-    assert (alone["difference_low"], alone["difference_reason"]) == (None, "one seed has no spread")
+    assert (alone["difference_low"], alone["difference_reason"]) == (
+        None,
+        "1 seed with this number: a spread needs two",
+    )
+    without = ways_table([{**texts[0], "coverage": math.nan}], directs[:1])
+    assert without.row(by_predicate=pl.col("number") == "coverage", named=True)["text"] is None
     assert ways_table([], []).is_empty()
 
 
