@@ -82,7 +82,8 @@ def _tried(
     rule: Saturation,
     report: Report,
 ) -> Tried:
-    """Try everything."""
+    """Try everything; what can be refused comes first."""
+    query, texts, linkages = text_way(second, options.pipeline, options.encoder, report)
     with _processes(options.workers or os.cpu_count() or 1) as spread:
 
         def all_of(pieces: Sequence[Piece], phase: str) -> list[Any]:
@@ -94,7 +95,6 @@ def _tried(
             pieces = work.seeded(setting, options.seeds, everywhere[name], rule, options.max_turns)
             seeded[name] = all_of(pieces, f"{name}: trials")
         planted = all_of(work.studied(studied, options.seeds), "studies") if studied else []
-    query, texts, linkages = text_way(second, options.pipeline, options.encoder, report)
     return Tried(
         settings=settings,
         universes=options.universes,
