@@ -128,10 +128,21 @@ def decline(points: Judged, last: int) -> Trend:
     _, group = np.unique(seen.branch, return_inverse=True)
     by_branch = np.bincount(group, weights=move)
     between = branches / (branches - 1) * float(by_branch @ by_branch)
-    error = math.sqrt(max(between, float(move @ move))) / (last - 1)
-    if error == 0:
+    if not move.any():
         return _none(value, size, LINEARISED, "every point of these turns got the same verdict")
+    # Early less late is early less later, times the share of later points.
+    alone = (1 - first.sum() / n) ** 2 * (_spread(seen.valid[first]) + _spread(seen.valid[~first]))
+    error = math.sqrt(max(between, float(move @ move), alone)) / (last - 1)
     return _student(value, error, branches - 1, size, f"{LINEARISED} of {branches - 1} degrees of freedom")
+
+
+def _spread(valid: npt.NDArray[np.bool_]) -> float:
+    """Variance of a share of independent points with one more of each verdict (Agresti and Caffo 2000).
+
+    Where hardly any point is invalid, the plain one is near 0 by chance.
+    """
+    share = (float(valid.sum()) + 1) / (len(valid) + 2)
+    return share * (1 - share) / (len(valid) + 2)
 
 
 def difference(one: Trend, other: Trend) -> Trend:

@@ -51,6 +51,16 @@ def test_a_decline_without_interval_says_why(points: Judged, last: int, said: st
     assert said in difference(trend, decline(planted(np.random.default_rng(0), 1, 0), 2)).interval.reason
 
 
+def test_a_decline_from_hardly_any_invalid_point_is_not_sure_of_itself() -> None:
+    """100 valid points in turn 1 and 99 of 100 later: as unsure as one more valid and one more invalid point make it."""
+    points = judged(
+        *((True, 1, number % 10) for number in range(100)), *((number > 0, 2, number % 10) for number in range(100))
+    )
+    shares = 1 / 102, 2 / 102
+    floor = math.sqrt(sum(share * (1 - share) / 102 for share in shares)) / 2
+    assert decline(points, 2).error == pytest.approx(floor)
+
+
 def test_decline_intervals_cover() -> None:
     # Odds fall by .3 a turn from 2; the truth by a cell so large that its error does not matter.
     truth = decline(planted(np.random.default_rng(0), 2.0, -0.3, branches=20_000, turns=5, per=2), 5).value
