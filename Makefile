@@ -47,8 +47,9 @@ ui: $(STAMP) ## look at the runs in the browser (PORT=5000)
 fetch: $(STAMP) ## fetch the two embedded models into data/raw, if they are not there
 	@$(PY) -m src.fetch
 
-test: fetch ## run the tests (ARGS="-k name")
-	@$(PY) -m pytest $(ARGS)
+# All tests share out the cores; for a few, one process starts sooner.
+test: fetch ## run the tests, all of them on every core (ARGS="-k name")
+	@$(PY) -m pytest $(or $(ARGS),-n logical --maxprocesses 4 --dist worksteal)
 
 check: $(STAMP) ## lint, format, types, floors, and whether the generated docs are up to date
 	@$(PY) -m ruff check .

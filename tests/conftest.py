@@ -1,6 +1,9 @@
 """What end-to-end tests share: a composed configuration that writes into a folder of the test."""
 
+import asyncio
 import json
+import shutil
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -10,7 +13,11 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig
 from unions import Measure
 
-from src.run import run
+from src.console import silent
+from src.lab.config import read_cell
+from src.lab.measure import measure as measured
+from src.lab.measure import run_cell
+from src.ledger import Ledger
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
 
@@ -18,9 +25,21 @@ Compose = Callable[..., DictConfig]
 
 
 @pytest.fixture(scope="session")
-def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """One MLflow store for all: making one takes seconds."""
-    return f"sqlite:///{tmp_path_factory.mktemp('mlflow') / 'mlflow.db'}"
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of an MLflow store without a run, to be copied: making one takes seconds."""
+    path = tmp_path_factory.mktemp("mlflow") / "empty.db"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of MLflow's own code, when it loads its store
+        from mlflow import MlflowClient
+
+        MlflowClient(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def store(empty_store: Path) -> str:
+    """One MLflow store for all."""
+    return f"sqlite:///{shutil.copyfile(empty_store, empty_store.with_name('mlflow.db'))}"
 
 
 @pytest.fixture
@@ -62,21 +81,29 @@ def remote(composed: Compose, server: ScriptedEndpoint) -> Compose:
 
 @pytest.fixture
 def measure(composed: Compose, tmp_path: Path) -> Measure:
-    """`measure("model", texts)`: a finished cell of a recorded model; returns the collection of cells."""
+    """`measure("model", texts)`: a finished cell of a recorded model; returns the collection of cells.
 
-    def make(model: str, texts: Iterable[str], *overrides: str, cell: str = "") -> Path:
+    It gets figures and a run in MLflow only if `shown`: they take three times as long as the cell itself.
+    """
+
+    def make(model: str, texts: Iterable[str], *overrides: str, name: str = "", shown: bool = False) -> Path:
         path = tmp_path / f"{model}.jsonl"
         path.write_text("".join(json.dumps({"domain": "deep_learning", "atom": text}) + "\n" for text in texts))
-        run(
+        cell = read_cell(
             composed(
                 "model=recorded",
                 "strategy=recorded",
                 f"recorded.path={path}",
                 "embedder=hashing",
-                f"run_dir={tmp_path / 'cells' / 'boundary' / 'deep_learning' / (cell or model)}",
+                f"run_dir={tmp_path / 'cells' / 'boundary' / 'deep_learning' / (name or model)}",
                 *overrides,
             )
         )
+        if shown:
+            run_cell(cell, silent)
+        else:
+            with Ledger(Path(cell.operation.ledger.path)) as ledger:
+                asyncio.run(measured(cell, ledger, silent, {}))
         return tmp_path / "cells"
 
     return make

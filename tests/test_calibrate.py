@@ -53,8 +53,8 @@ def finding(tmp_path: Path, name: str) -> tuple[dict, dict]:
 def test_a_sample_is_labelled_scored_and_logged_on_the_runs_it_calibrates(
     measure: Measure, tmp_path: Path, store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measure("a", TEXTS)
-    measure("b", TEXTS[5:])
+    measure("a", TEXTS, shown=True)
+    measure("b", TEXTS[5:], shown=True)
     command(tmp_path, "export", "n=20")
     folder = tmp_path / "calibrations" / "audit"
     exported = files(folder)
@@ -80,7 +80,7 @@ def test_a_sample_is_labelled_scored_and_logged_on_the_runs_it_calibrates(
         assert run.data.metrics["calibration/audit/sample_kappa"] == metrics["kappa"]
         assert run.data.metrics["calibration/audit/n"] > 0
         assert run.data.tags["calibration.audit"] == facts["verdict"][0]
-    measure("a", TEXTS)  # a run that is asked for again keeps what people said about it
+    measure("a", TEXTS, shown=True)  # a run that is asked for again keeps what people said about it
     (run,) = runs_with(client, experiment, "cell_key", facts["sources"][0]["cell_key"])
     assert "calibration/audit/kappa" in run.data.metrics or "calibration.audit.kappa_reason" in run.data.tags
 

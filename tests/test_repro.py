@@ -22,7 +22,8 @@ judge: scripted
 
 cells:
   smollm2_sequential_deep_learning:
-    {domain: deep_learning, model: smollm2_135m, strategy: sequential, with: "max_turns=1 model.max_tokens=96"}
+    {domain: deep_learning, model: smollm2_135m, strategy: sequential,
+     with: "max_turns=1 model.max_tokens=96 endpoint.threads=1"}
   rehearsed_sequential_deep_learning:
     {domain: deep_learning, model: scripted, strategy: sequential, with: "max_turns=2"}
 

@@ -237,14 +237,13 @@ def test_domain_text_of_any_script_is_asked_as_it_is(remote: Compose, server: Sc
 
 
 def test_the_embedded_model_is_dug_for_real_and_a_rerun_asks_it_nothing(composed: Compose, tmp_path: Path) -> None:
-    first = run(composed("max_turns=1"))
+    short = ("max_turns=1", "model.max_tokens=96", "endpoint.threads=1")  # two that wait for each other crawl
+    first = run(composed(*short))
     assert first.metrics["raw"]
     assert first.metrics["tokens_generation_out"]
     assert first.metrics["accuracy_low"] is not None
     once = contents(tmp_path / "cell")
-    again = run(
-        composed("max_turns=1", "ledger.mode=replay", "endpoint.model_path=gone/SmolLM2-135M-Instruct.Q4_1.gguf")
-    )
+    again = run(composed(*short, "ledger.mode=replay", "endpoint.model_path=gone/SmolLM2-135M-Instruct.Q4_1.gguf"))
     assert contents(tmp_path / "cell") == once
     assert again.spend["replayed"] == first.metrics["calls"]
 

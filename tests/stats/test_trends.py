@@ -52,7 +52,7 @@ def test_a_decline_without_interval_says_why(points: Judged, last: int, said: st
 
 
 def test_a_decline_from_hardly_any_invalid_point_is_not_sure_of_itself() -> None:
-    """100 valid points in turn 1 and 99 of 100 later: as unsure as one more valid and one more invalid point make it."""
+    """100 valid points in turn 1 and 99 of 100 later: as unsure as with one more of each verdict."""
     points = judged(
         *((True, 1, number % 10) for number in range(100)), *((number > 0, 2, number % 10) for number in range(100))
     )
