@@ -22,7 +22,7 @@ def said(*arguments: str) -> tuple[int, str, str]:
         (("src.union", "judge=openai", "judge.api_key=sk-1"), "looks like a secret"),
         (("src.union", "-m", "domain=deep_learning,ml_systems"), "-m is for `python -m src.run`"),
         (("src.analyze", "study=filtering", "cells=no/where"), "holds no finished cell"),
-        (("src.calibrate",), "wants export or score as its first word"),
+        (("src.calibrate",), "wants export or score or thresholds as its first word"),
         (("src.calibrate", "grade"), "not 'grade'"),
     ],
 )

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from src.calibration.questions import QUESTIONS
+from src.calibration.table import read_table
 from src.errors import ConfigError, DataMissing
 from src.text.formulas import restored
 
@@ -40,18 +41,18 @@ def read_pairs(path: Path) -> pl.DataFrame:
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not in UTF-8: save it in UTF-8 and give it again") from None
     given: dict[tuple[str, str], tuple[bool | None, str]] = {}
-    for place, row in _table(path, text) if path.suffix == ".csv" else _lines(path, text):
-        first, second = (
-            restored(str(row.get(name) or row.get(f"{name} statement") or "")) for name in ("first", "second")
-        )
-        said = str(row.get("same") if row.get("same") is not None else row.get("label") or "").strip().lower()
+    for place, row in read_table(path, text)[1] if path.suffix == ".csv" else _lines(path, text):
+        first, second = (_text(place, row, name) for name in ("first", "second"))
+        said = [word for name in ("same", "label") if (word := _plain(row.get(name)))]
         if not said:
             continue
-        if said not in _SAID or not first.strip() or not second.strip() or first == second:
+        if not _SAID.keys() >= set(said) or not first.strip() or not second.strip() or first == second:
             raise ConfigError(f"{place} is no labelled pair: it needs two different texts and a label, as {_FIELDS}")
+        if len({_SAID[word] for word in said}) > 1:
+            raise ConfigError(f"{place} contradicts itself: same is {said[0]!r} and label {said[1]!r}; keep one")
         pair = (min(first, second), max(first, second))
-        label, where = given.setdefault(pair, (_SAID[said], place))
-        if label != _SAID[said]:
+        label, where = given.setdefault(pair, (_SAID[said[0]], place))
+        if label != _SAID[said[0]]:
             raise ConfigError(f"{place} contradicts {where}, which labels the same pair otherwise: keep one")
     if not given:
         raise ConfigError(f"{path} holds no labelled pair: a row has {_FIELDS}")
@@ -64,7 +65,7 @@ def _lines(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(
                 f"{path} line {number} is no JSON ({error}): a line is an object with {_FIELDS}"
             ) from None
@@ -73,12 +74,22 @@ def _lines(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"{path} line {number}", row
 
 
-def _table(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    separator = max(",;\t", key=text.partition("\n")[0].count)  # spreadsheets of many countries write semicolons
+def _text(place: str, row: Mapping[str, Any], name: str) -> str:
+    """One of the two texts, "" if there is none.
+
+    Raises:
+        ConfigError: it is something else, or cannot be written in UTF-8.
+    """
+    columns = (name, f"{name} statement")
+    text = next((row[column] for column in columns if row.get(column) not in (None, "")), "")
+    if not isinstance(text, str):
+        raise ConfigError(f"{place}: {name} is no text but {json.dumps(text)[:40]}; give it in quotes")
     try:
-        table = pl.read_csv(text.encode(), separator=separator, infer_schema=False)
-    except pl.exceptions.PolarsError as error:
-        raise ConfigError(f"{path} is no CSV table ({str(error).splitlines()[0]}): give one with {_FIELDS}") from None
-    table = table.rename({name: name.strip().lower() for name in table.columns})
-    for number, row in enumerate(table.iter_rows(named=True), start=1):
-        yield f"{path} row {number}", row
+        text.encode()
+    except UnicodeEncodeError:
+        raise ConfigError(f"{place}: {name} holds half a character (a lone surrogate), which is no Unicode") from None
+    return restored(text)
+
+
+def _plain(value: object) -> str:
+    return "" if value is None else str(value).strip().lower()

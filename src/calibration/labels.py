@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from src.calibration.questions import Question
+from src.calibration.table import read_table
 from src.errors import ConfigError, DataMissing
 from src.text.formulas import restored
 
@@ -90,31 +89,16 @@ def _rows(path: Path, content: bytes) -> list[tuple[str, dict[str, str]]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not in UTF-8: save it as “CSV UTF-8” and give it again") from None
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)  # spreadsheets of many countries write semicolons
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows = []
-    try:
-        names = [name.strip().lower() for name in next(reader, [])]
-        if not {"item", "label"} <= set(names):
-            raise ConfigError(
-                f"{path} has the columns {', '.join(names) or 'none'}, and no item and label: give the file that the "
-                "page downloads, or the filled sheet.csv"
-            )
-        for values in reader:
-            if not any(value.strip() for value in values):
-                continue
-            place = f"{path} line {reader.line_num}"
-            if len(values) > len(names):
-                raise ConfigError(
-                    f"{place} has {len(values)} cells, the first line {len(names)}: a quote is missing there"
-                )
-            row = dict(zip(names, [*values, *[""] * (len(names) - len(values))], strict=True))
-            rows.append(
-                (place, row | {name: row[name].strip() for name in ("item", "label", "annotator") if name in row})
-            )
-    except csv.Error as error:
-        raise ConfigError(f"{path} line {reader.line_num} is no CSV: {error}") from error
-    return rows
+    names, rows = read_table(path, text)
+    if not {"item", "label"} <= set(names):
+        raise ConfigError(
+            f"{path} has the columns {', '.join(names) or 'none'}, and no item and label: give the file that the "
+            "page downloads, or the filled sheet.csv"
+        )
+    return [
+        (place, row | {name: row[name].strip() for name in ("item", "label", "annotator") if name in row})
+        for place, row in rows
+    ]
 
 
 def _label(place: str, said: str, question: Question) -> str:

@@ -35,6 +35,7 @@ def proof(name: str, encoder: str, pairs: pl.DataFrame, found: Thresholds) -> Fi
     if unsure := pairs.height - decided.height:
         counted += f", {unsure:,} unsure and left out"
     texts = ("first", "second", "cosine")
+    untried = decided.filter(~pl.col("same"), pl.col("cosine") >= found.fuzzy).is_empty()
     return Finding(
         name=name,
         question=f"Above which cosine of {encoder} may points merge unasked, and below which need nobody be asked?",
@@ -64,6 +65,7 @@ def proof(name: str, encoder: str, pairs: pl.DataFrame, found: Thresholds) -> Fi
         said_first=(
             f"Holds for pairs drawn as these were, with cosines from {_first(pairs, 'min')} to {_first(pairs, 'max')}: "
             "pairs that were picked by their cosine prove nothing beyond it.",
+            *["No distinct pair lies at or above dedup.fuzzy: were alike ones among those labelled?"] * untried,
         ),
     )
 

@@ -17,16 +17,21 @@ from src.records import Metrics
 def reach_line(metrics: Metrics) -> str:
     """`found 812; coverage .74 [.70, .78]; at least 1,190 [1,080, 1,340] reachable by these prompts`.
 
-    Without an estimate, why there is none; "" where the metrics know nothing of repeats.
+    Where everything was seen at least thrice, that there is no sign of more. Without an estimate, why there is none; ""
+    where the metrics know nothing of repeats.
     """
     if "chao2" not in metrics:
         return ""
     if metrics["chao2"] is None:
         return f"unseen knowledge: not estimated: {metrics['chao2_reason']}"
-    return (
-        f"found {_whole(metrics['reach_observed'])}; coverage {_with_bounds(metrics, 'coverage')}; "
-        f"at least {_with_bounds(metrics, 'chao2')} reachable by these prompts"
-    )
+    found, coverage = _whole(metrics["reach_observed"]), _with_bounds(metrics, "coverage")
+    least = f"at least {_with_bounds(metrics, 'chao2')}"
+    if metrics["reach_f1"] == metrics["reach_f2"] == 0:
+        return (
+            f"found {found}, each in three draws or more; coverage {coverage}; "
+            f"no sign of more that is reachable by these prompts ({least})"
+        )
+    return f"found {found}; coverage {coverage}; {least} reachable by these prompts"
 
 
 def reach_basis(metrics: Metrics) -> str:
@@ -36,7 +41,6 @@ def reach_basis(metrics: Metrics) -> str:
     reasons = dict.fromkeys(
         str(metrics[f"{name}_reason"]) for name in ("chao2_low", "chao2_high") if metrics[name] is None
     )
-    ice = f"ICE {_with_bounds(metrics, 'ice')}" if metrics["ice"] is not None else f"no ICE: {metrics['ice_reason']}"
     draws, once, twice = (_whole(metrics[name]) for name in ("repeats", "reach_f1", "reach_f2"))
     return "; ".join(
         [
@@ -45,7 +49,8 @@ def reach_basis(metrics: Metrics) -> str:
             "95 % intervals",
             "coverage: share of one more draw that is found already",
             "at least: Chao2",
-            ice,
+            "valid: what the judge accepts; what it accepts wrongly, and paraphrases left apart, raise the bound and "
+            "lower the coverage",
             *reasons,
         ]
     )
@@ -67,7 +72,7 @@ def reach_curve(clusters: pl.DataFrame, title: Title, metrics: Metrics) -> Figur
         f"Turn 1 drawn again · {title.line}",
         f"n = {times.size:,} valid clusters (branch × cluster) in {draws} draws · {title.caveat}",
         f"{reach_line(metrics)}.\nPoints: mean over all choices of so many draws. Line: Chao2, a lower bound, with its "
-        "95 % interval; draws taken as independent.",
+        "95 % interval; draws taken as independent; valid is what the judge accepts.",
     )
     bound, low, high = (metrics[name] for name in ("chao2", "chao2_low", "chao2_high"))
     top = max(float(bound or 0), float(found[-1]))

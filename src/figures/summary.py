@@ -72,6 +72,7 @@ def rows(title: Title, metrics: Metrics, spend: Spend) -> list[Row]:
     """
     reason = str(metrics.get("stop_reason"))
     free = metrics.get("calls_judge") == 0  # a judge of kind rules makes no calls and reads no tokens
+    asked = ({"calls_judge": 0} if title.judge in ("rules", "oracle") else {}) | metrics  # also before it was asked
     lines = {
         "raw": Row("raw", _count(metrics, "raw"), "points as they were listed"),
         "unique": Row(
@@ -87,7 +88,7 @@ def rows(title: Title, metrics: Metrics, spend: Spend) -> list[Row]:
             f"invalid of n = {_judged(metrics)} judged; interval: 100 % − that of accuracy",
         ),
         "stop_reason": Row("stop reason", reason, f"{_turns(metrics)}: {stop_words(reason)}"),
-        "calls": Row("calls", _count(metrics, "calls"), f"to the model; {_count(metrics, 'calls_judge')} to the judge"),
+        "calls": Row("calls", _count(metrics, "calls"), f"to the model; {_count(asked, 'calls_judge')} to the judge"),
         "tokens_nominal": Row("tokens", _count(metrics, "tokens_nominal"), _tokens(metrics)),
         "tokens_judge": Row("tokens to judge", _count(metrics, "tokens_judge"), _audit_tokens(metrics)),
     }

@@ -93,24 +93,30 @@ def _part(names: Sequence[str]) -> Scope:
     """The part of the line that sub-fields divide, outermost first, come down to."""
     low, width = 0.0, 1.0
     for name in names:
-        code = decoded(name)
-        if code is None:
-            raise ConfigError(f"model=simulated named no sub-field {name!r}")
-        width /= (code & 255) + 1
-        low += (code >> 8 & 255) * width
+        number, total = _place(name)
+        width /= total
+        low += number * width
     return Scope(low, low + width)
 
 
+def _place(name: str) -> tuple[int, int]:
+    """Which part of how many the sub-field of this coined name is."""
+    code = decoded(name)
+    if code is None:
+        raise ConfigError(f"model=simulated named no sub-field {name!r}")
+    return code >> 8 & 255, (code & 255) + 1
+
+
 def _names(name: str, values: Mapping[str, Any]) -> list[str]:
-    """As many sub-fields or experts as are asked for, none of which is there."""
-    query, have = str(values["query"]), list(values.get("have", ()))
-    total = len(have) + int(values["count"])
+    """As many sub-fields or experts as are asked for, or as a field has left, none of which is there."""
+    query, there, count = str(values["query"]), _coined(values.get("have", ())), int(values["count"])
     if name.startswith("personas"):
-        every = [_expert(query, number) for number in range(total)]
+        every = [_expert(query, number) for number in range(len(there) + count)]
     else:
-        every = [_field(query, tuple(values["path"]), number, total) for number in range(min(total, MOST_FIELDS))]
-    there = set(_coined(have))
-    return [one for one in every if not there & set(_coined([one]))][: int(values["count"])]
+        # What is there says how many parts the field has: those that are named later may not overlap them.
+        total = min(count, MOST_FIELDS) if not there else _place(there[0])[1]
+        every = [_field(query, tuple(values["path"]), number, total) for number in range(total)]
+    return [one for one in every if not {*there} & {*_coined([one])}][:count]
 
 
 def _field(query: str, path: tuple[str, ...], number: int, total: int) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from src.knower.knowledge import Knowledge
+from src.knower.knowledge import MOST_INVALID, Knowledge
 from src.knower.world import INVENTIONS, JUNK, Ints, Numbers, stream
 
 Flags = npt.NDArray[np.bool_]
@@ -79,7 +79,8 @@ def chances(knowledge: Knowledge, scope: Scope, turn: int, shown: Flags) -> Chan
             # Room for an unlimited list; with few facts left the list gets shorter.
             expected = share * room * -np.expm1(-left / (share * room))
             chance[:, columns] = inclusion(weights[columns] * open_, expected)
-    error = float(expit(knowledge.errs[_topics(scope, len(knowledge.errs))].mean() + knowledge.rise * (turn - 1)))
+    odds = knowledge.errs[_topics(scope, len(knowledge.errs))].mean() + knowledge.rise * (turn - 1)
+    error = float(expit(min(odds, np.log(MOST_INVALID / room))))
     return Chances(chance, chance.sum(axis=1) * error / (1 - error), error)
 
 

@@ -17,6 +17,9 @@ from src.records import STRICT
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
+Rise = Annotated[float, Field(ge=-5, le=5)]
+MOST_INVALID = 2_000
+"""Invalid points that an answer is expected to have at most, however its log odds rise."""
 
 
 @config_dataclass(frozen=True, config=STRICT)
@@ -30,8 +33,8 @@ class Tuning:
     """
 
     knows: Annotated[float, Field(ge=-1, le=1)] = 0.0
-    errs: float = 0.0
-    errs_per_turn: float = 0.0
+    errs: Annotated[float, Field(ge=-10, le=10)] = 0.0
+    errs_per_turn: Rise = 0.0
 
 
 @config_dataclass(frozen=True, config=STRICT)
@@ -46,7 +49,7 @@ class Knower:
         fame: how much rather a popular fact is known: its log popularity counts this much beside a standard normal.
         uneven: standard deviation from topic to topic of how much is known, in the same unit.
         errs: share of invalid points (invented or junk) among those of turn 1, without what is misbelieved.
-        errs_per_turn: rise of its log odds with every further turn.
+        errs_per_turn: rise of its log odds with every further turn, until an answer has MOST_INVALID such points.
         errs_uneven: standard deviation of its log odds from topic to topic.
         junk: share of invalid points that say nothing; the others are invented.
         points: points that an answer lists where there is no end of facts.
@@ -55,23 +58,23 @@ class Knower:
         strays: standard deviation of the log weight that an expert gives a topic.
         ways: chances of the ways to word a fact, from its own words to ever other ones.
         refuses: chance that an answer is refused.
-        tuned: domain, as prompts say it → what fine-tuning does there.
+        tuned: `query` of a domain, which is what prompts say → what fine-tuning does there.
     """
 
     seed: Annotated[int, Field(ge=0)] = 0
     knows: Share = 0.5
     misbelieves: Share = 0.05
     shared: Share = 0.6
-    fame: float = 0.7
-    uneven: Annotated[float, Field(ge=0)] = 0.3
-    errs: Rate = 0.1
-    errs_per_turn: float = 0.1
-    errs_uneven: Annotated[float, Field(ge=0)] = 0.4
+    fame: Annotated[float, Field(ge=-10, le=10)] = 0.7
+    uneven: Annotated[float, Field(ge=0, le=10)] = 0.3
+    errs: Annotated[float, Field(ge=0, le=0.9)] = 0.1
+    errs_per_turn: Rise = 0.1
+    errs_uneven: Annotated[float, Field(ge=0, le=5)] = 0.4
     junk: Share = 0.3
-    points: Annotated[float, Field(gt=0, le=500)] = 12.0
+    points: Annotated[float, Field(ge=0.1, le=500)] = 12.0
     obeys: Share = 0.9
     leaks: Rate = 0.05
-    strays: Annotated[float, Field(ge=0)] = 1.0
+    strays: Annotated[float, Field(ge=0, le=4)] = 1.0
     ways: Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=4, max_length=4)] = (0.4, 0.3, 0.2, 0.1)
     refuses: Rate = 0.0
     tuned: Mapping[str, Tuning] = field(default_factory=dict)
@@ -79,8 +82,13 @@ class Knower:
     def __post_init__(self) -> None:
         if self.knows + self.misbelieves > 1:
             raise ValueError(f"knows={self.knows} and misbelieves={self.misbelieves} are more than all facts")
-        if not 0 < self.errs < 1 and (self.errs_per_turn or self.errs_uneven):
+        if not self.errs and (self.errs_per_turn or self.errs_uneven):
             raise ValueError("errs=0 has no log odds: set errs_per_turn and errs_uneven to 0 too, or errs above 0")
+        if (invalid := self.points * self.errs / (1 - self.errs)) > MOST_INVALID:
+            raise ValueError(
+                f"points={self.points:g} and errs={self.errs:g} are {invalid:,.0f} invalid points in an answer, which "
+                f"has at most {MOST_INVALID:,}"
+            )
         if abs(sum(self.ways) - 1) > 1e-9:
             raise ValueError(f"ways are chances and add up to 1, not {sum(self.ways):g}")
 

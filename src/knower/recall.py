@@ -27,6 +27,7 @@ class Measurement:
         scopes: what its branches were asked about.
         turns: how many it had.
         own: whether a branch was shown its own points only.
+        shown_points: how many points were shown, the first ones; None: all.
     """
 
     world: World
@@ -34,21 +35,33 @@ class Measurement:
     scopes: tuple[Scope, ...]
     turns: int
     own: bool
+    shown_points: int | None = None
 
 
-def measurement(world: World, knower: Knower, calls: pl.DataFrame, expert_points: int) -> Measurement:
-    """How a model was measured, from the calls of its cell (schema CALLS)."""
+def measurement(
+    world: World, knower: Knower, calls: pl.DataFrame, expert_points: int, shown_points: int | None = None
+) -> Measurement:
+    """How a model was measured.
+
+    Args:
+        world, knower: the model.
+        calls: of its cell (schema CALLS).
+        expert_points: points that an expert is asked for.
+        shown_points: points that an expert is shown, the first ones; None: all.
+    """
     asked = calls.filter((pl.col("turn") == 1) & pl.col("prompt").is_in(MINING)).unique(["prompt", "branch"])
     rows = asked.select("prompt", "branch").sort("branch").rows()
     scopes = tuple(scope_of(prompt, branch, expert_points) for prompt, branch in rows)
     own = all(prompt.startswith("taxonomy") for prompt, _ in rows)
-    return Measurement(world, knower, scopes, int(calls["turn"].max() or 0), own)  # type: ignore[arg-type]
+    turns = int(calls["turn"].max() or 0)  # type: ignore[arg-type]
+    return Measurement(world, knower, scopes, turns, own, shown_points)
 
 
 def find_chances(measured: Sequence[Measurement], query: str) -> Numbers:
     """How likely a fresh run of each model finds each fact, shape (models, n), from FRESH runs of each.
 
-    Merging and judging are perfect in these runs, and what is invented does not count: it is not valid.
+    Merging and judging are perfect in these runs, and what is invented does not count: it is not valid. No answer is
+    cut short.
 
     Args:
         measured: the models.
@@ -58,5 +71,6 @@ def find_chances(measured: Sequence[Measurement], query: str) -> Numbers:
     for place, each in enumerate(measured):
         held = knowledge(each.world, each.knower, query)
         rng = stream("recall", query, place)
-        chances.append(found(held, runs(held, each.scopes, each.turns, FRESH, rng, own=each.own)))
+        drawn = runs(held, each.scopes, each.turns, FRESH, rng, own=each.own, shown_points=each.shown_points)
+        chances.append(found(held, drawn))
     return np.array(chances)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,6 +68,7 @@ def runs(
     rng: np.random.Generator,
     *,
     own: bool = True,
+    shown_points: int | None = None,
 ) -> list[Run]:
     """Independent runs of so many turns.
 
@@ -77,18 +79,25 @@ def runs(
         count: of runs.
         rng: of what comes to mind.
         own: whether a branch is shown its own points only (a taxonomy), or those of all (experts, one after another).
+        shown_points: how many different points are shown, the first ones, invalid ones too; None: all.
     """
     n = len(knowledge.facts)
     shown = np.zeros((len(scopes) if own else 1, count, n), dtype=bool)
+    pools: list[list[dict[int, None]]] = [[{} for _ in range(count)] for _ in shown]
     parts: list[list[tuple[int, int, Ints]]] = [[] for _ in range(count)]
     for turn in range(1, turns + 1):
         before = shown.copy()  # what a turn brings is shown from the next turn on
         for branch, scope in enumerate(scopes):
             place = branch if own else 0
             drawn = chances(knowledge, scope, turn, before[place])
-            for run, meanings in enumerate(said(knowledge, drawn, rng)):
+            answers = said(knowledge, drawn, rng)
+            if knowledge.knower.refuses:
+                refused = rng.random(count) < knowledge.knower.refuses
+                answers = [answer[:0] if no else answer for answer, no in zip(answers, refused, strict=True)]
+            for run, meanings in enumerate(answers):
                 parts[run].append((turn, branch, meanings))
-                fact = of_fact(meanings, n)
+                novel = meanings if shown_points is None else _kept(pools[place][run], meanings, shown_points)
+                fact = of_fact(novel, n)
                 shown[place, run, fact[fact >= 0]] = True
     return [_run(part, n) for part in parts]
 
@@ -110,8 +119,10 @@ def repeated(knowledge: Knowledge, scopes: Sequence[Scope], draws: int, rng: np.
     n = len(knowledge.facts)
     nothing = np.zeros((1, n), dtype=bool)
     chance = np.array([chances(knowledge, scope, 1, nothing).facts[0] for scope in scopes]) * knowledge.known
-    counts = rng.binomial(draws, chance)
-    return Incidences(np.asarray(counts, dtype=np.int64), draws, chance)
+    refuses = knowledge.knower.refuses
+    answered = rng.binomial(draws, 1 - refuses, size=(len(scopes), 1)) if refuses else draws
+    counts = rng.binomial(answered, chance)
+    return Incidences(np.asarray(counts, dtype=np.int64), draws, chance * (1 - refuses))
 
 
 @dataclass(frozen=True)
@@ -135,8 +146,18 @@ class Incidences:
 
     @property
     def coverage(self) -> float:
-        """Share of all chances that belongs to units which were seen."""
-        return float(self.chance[self.counts > 0].sum() / self.chance.sum())
+        """Share of all chances that belongs to units which were seen; NaN if there are none."""
+        total = self.chance.sum()
+        return float(self.chance[self.counts > 0].sum() / total) if total else math.nan
+
+
+def _kept(pool: dict[int, None], meanings: Ints, most: int) -> Ints:
+    """Add points to a pool, each meaning once and `most` in all; returns what it holds."""
+    for meaning in meanings.tolist():
+        if len(pool) == most:
+            break
+        pool[meaning] = None
+    return np.fromiter(pool, dtype=np.int64)
 
 
 def _run(parts: Sequence[tuple[int, int, npt.NDArray[np.int64]]], n: int) -> Run:

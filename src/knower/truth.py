@@ -17,6 +17,7 @@ from src.knower.world import Numbers, World
 from src.records import Metrics, Tables
 
 NO_REPEATS = "the mining prompts of turn 1 were not repeated (repeats: 1)"
+NO_REACH = "the mining prompts of turn 1 can bring no fact that the model knows"
 
 
 def truth(
@@ -51,7 +52,7 @@ def truth(
         **_merges(points.unique("text", keep="first", maintain_order=True)),
         "truth_known": int(knowledge(world, knower, query).known.sum()),
         "truth_reachable": sum(int((row > 0).sum()) for row in chance.values()),
-        **_coverage(chance, domain_tag(world, query), extracted.get("repeats")),
+        **_coverage(chance, domain_tag(world, query), extracted),
     }
 
 
@@ -98,13 +99,15 @@ def _chances(world: World, knower: Knower, query: str, calls: pl.DataFrame, expe
     }
 
 
-def _coverage(chance: dict[str, Numbers], domain: int, repeats: pl.DataFrame | None) -> Metrics:
-    if repeats is None or repeats.is_empty():
-        return {"truth_coverage": None, "truth_coverage_reason": NO_REPEATS}
-    units = {(branch, _meaning(text)) for branch, text in repeats.select("branch", "text").iter_rows()}
+def _coverage(chance: dict[str, Numbers], domain: int, extracted: Tables) -> Metrics:
+    draws = extracted["draws"].row(0, named=True)
+    total = sum(row.sum() for row in chance.values())
+    if reason := draws["reason"] or (NO_REPEATS if draws["asked"] == 1 else NO_REACH if not total else ""):
+        return {"truth_coverage": None, "truth_coverage_reason": reason}
+    units = {(branch, _meaning(text)) for branch, text in extracted["repeats"].select("branch", "text").iter_rows()}
     seen = [
         chance[branch][meaning.number]
         for branch, meaning in units
         if isinstance(meaning, Statement) and meaning.what == "true" and meaning.domain == domain
     ]
-    return {"truth_coverage": float(sum(sorted(seen)) / sum(row.sum() for row in chance.values()))}
+    return {"truth_coverage": float(sum(sorted(seen)) / total)}

@@ -26,6 +26,8 @@ INVENTIONS = 4_096
 """Different statements about things that do not exist."""
 JUNK = 240
 """Different sentences that say nothing."""
+MOST_TOPICS = 4_096
+"""Topics that a domain can have."""
 
 
 @config_dataclass(frozen=True, config=STRICT)
@@ -43,10 +45,14 @@ class World:
 
     facts: Annotated[int, Field(ge=1, le=16_384)] = 2_000
     topics: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] = (5, 5)
-    crowding: Annotated[float, Field(gt=0)] = 8.0
-    zipf: Annotated[float, Field(ge=0)] = 1.0
+    crowding: Annotated[float, Field(ge=0.01, le=1_000_000)] = 8.0
+    zipf: Annotated[float, Field(ge=0, le=4)] = 1.0
     siblings: Annotated[float, Field(ge=0, le=1)] = 0.1
     seed: Annotated[int, Field(ge=0)] = 0
+
+    def __post_init__(self) -> None:
+        if self.leaves > MOST_TOPICS:
+            raise ValueError(f"topics={list(self.topics)} are {self.leaves:,} topics; a domain has at most {MOST_TOPICS:,}")
 
     @property
     def leaves(self) -> int:

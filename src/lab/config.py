@@ -100,6 +100,7 @@ def read_cell(cfg: DictConfig) -> Cell:
     Raises:
         ConfigError: a value is missing, unknown, of the wrong kind or out of range.
     """
+    _check_recorded(cfg)
     config = resolved(cfg)
     fields = {field.name for field in dataclasses.fields(Operation)}
     if unknown := sorted(config.keys() - fields - LAB_KEYS - _knobs(cfg)):
@@ -136,21 +137,29 @@ def read_cell(cfg: DictConfig) -> Cell:
     return Cell(config, names, ROOT / operation.run_dir if operation.run_dir else folder, operation, probe, parts)
 
 
+def _check_recorded(cfg: DictConfig) -> None:
+    """Refuse recorded answers that do not stand in a model's place; before references between the two are resolved.
+
+    Raises:
+        ConfigError: only one of model and strategy is `recorded`.
+    """
+    recorded = [OmegaConf.select(cfg, f"{part}._target_") == RECORDED[at] for at, part in enumerate(("model", "strategy"))]
+    if any(recorded) and not all(recorded):
+        raise ConfigError(
+            f"strategy={cfg.strategy.name} with {'model=recorded' if recorded[0] else 'a model that can be asked'}: "
+            "model=recorded and strategy=recorded go together only, for answers that were collected elsewhere"
+        )
+
+
 def _take_recording(config: dict[str, Any]) -> None:
     """Where a file of answers stands in the model's place, name it after the file and make its hash the revision.
 
     Raises:
-        ConfigError: only one of model and strategy is `recorded`; the file cannot be read or lacks the domain.
+        ConfigError: the file cannot be read or lacks the domain.
     """
-    model, strategy = config["model"], config["strategy"]
-    recorded = (model["_target_"] == RECORDED[0], strategy["_target_"] == RECORDED[1])
-    if not any(recorded):
+    model = config["model"]
+    if model["_target_"] != RECORDED[0]:
         return
-    if not all(recorded):
-        raise ConfigError(
-            f"strategy={strategy['name']} with {'model=recorded' if recorded[0] else 'a model that can be asked'}: "
-            "model=recorded and strategy=recorded go together only, for answers that were collected elsewhere"
-        )
     path = Path(model["file"])
     recording = read_recording(path)
     turns_of(recording.rows, build(config["domain"], "domain"), path)
@@ -162,7 +171,8 @@ def _take_simulated(config: dict[str, Any]) -> None:
     """Make the hash of a simulated model's parameters its revision.
 
     Raises:
-        ConfigError: its name would pass for that of a real model; the oracle would judge a real one.
+        ConfigError: its name would pass for that of a real model; the oracle would judge a real one; it is tuned for a
+            domain by the name that only options and folders have.
     """
     model, judge = config["model"], config["judge"]
     if title_of(config).subject != "simulated":
@@ -174,7 +184,15 @@ def _take_simulated(config: dict[str, Any]) -> None:
         return
     if not str(model["name"]).startswith(SIMULATED):
         raise ConfigError(f"model.name={model['name']} is simulated: give it a name that begins with {SIMULATED}")
-    model["revision"] = build(without(model, *OURS, "revision"), "model").fingerprint
+    built: Simulated = build(without(model, *OURS, "revision"), "model")
+    domains = [OmegaConf.load(path) for path in sorted((ROOT / "conf" / "domain").glob("*.yaml"))]
+    named = {str(domain["name"]): str(domain["query"]) for domain in (*domains, config["domain"])}
+    for key in sorted(built.knower.tuned.keys() & named.keys() - {*named.values()}):
+        raise ConfigError(
+            f"model.knower.tuned.{key} is the name of a domain: give its query, which is what prompts say, as "
+            f"model.knower.tuned={{{named[key]}: …}}"
+        )
+    model["revision"] = built.fingerprint
 
 
 def _parts(config: Mapping[str, Any]) -> Parts:

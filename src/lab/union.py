@@ -197,7 +197,9 @@ def _find_chances(plan: UnionPlan) -> pl.DataFrame | None:
         if cell.title.subject != "simulated":
             return None
         model: Simulated = build(without(cell.config["model"], "name", "revision"), "model")
-        measured.append(measurement(model.world, model.knower, cell.extracted["calls"], POINTS))
+        shown = cell.config["strategy"].get("shown_points", "all")
+        known = model.world, model.knower, cell.extracted["calls"], POINTS
+        measured.append(measurement(*known, shown_points=None if shown == "all" else shown))
     chances = find_chances(measured, plan.cells[0].title.query)
     return pl.DataFrame({cell.model: chance for cell, chance in zip(plan.cells, chances, strict=True)})
 

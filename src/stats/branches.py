@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -41,8 +43,45 @@ class Origins(NamedTuple):
     branch: Places
 
 
-def branch_intervals(domains: Sequence[Origins], models: int, seed: int) -> list[Interval]:
-    """Interval of every pair's difference of recall_match, mean over the domains, in the order of `compare.pairs`.
+@dataclass(frozen=True)
+class Redrawn:
+    """What runs made of other branches of the same models would have given.
+
+    Attributes:
+        recall: recall_match of every model in every draw, mean over the domains, shape (DRAWS, models).
+        fewest: branches of each model in the domain where it has the fewest, shape (models,).
+        counted: branches of each model in all domains, shape (models,).
+    """
+
+    recall: Vector
+    fewest: Places
+    counted: Places
+
+    def functional(self, weights: Vector) -> Interval:
+        """Interval of a weighted sum of the models' recall_match, such as a difference or a slope."""
+        whose = np.flatnonzero(weights)
+        few, n = int(self.fewest[whose].min()), int(self.counted[whose].sum())
+        if few < FEWEST_BRANCHES:
+            reason = f"a model has points of {few} branch{'' if few == 1 else 'es'}: draws need {FEWEST_BRANCHES}"
+            return Interval(math.nan, math.nan, n, UNIT, METHOD, reason, n)
+        low, high = np.quantile(self.recall @ weights, percentiles(few)).tolist()
+        if low >= high:
+            reason = "every branch brings as much as every other, so draws do not move"
+            return Interval(math.nan, math.nan, n, UNIT, METHOD, reason, n)
+        return Interval(low, high, n, UNIT, METHOD, "", n)
+
+    def pairs(self) -> list[Interval]:
+        """Interval of every pair's difference of recall_match, in the order of `compare.pairs`."""
+        found = []
+        for one, other in combinations(range(len(self.fewest)), 2):
+            weights = np.zeros(len(self.fewest))
+            weights[[one, other]] = 1, -1
+            found.append(self.functional(weights))
+        return found
+
+
+def redraw(domains: Sequence[Origins], models: int, seed: int) -> Redrawn:
+    """Redraw the branches of models.
 
     Args:
         domains: where the points came from, in each domain; none empty.
@@ -55,20 +94,7 @@ def branch_intervals(domains: Sequence[Origins], models: int, seed: int) -> list
     for place, origins in enumerate(domains):
         recall, branches[place] = _redrawn(origins, models, rng)
         drawn += recall / len(domains)
-    found = []
-    fewest, counted = branches.min(axis=0), branches.sum(axis=0)
-    for one in range(models):
-        for other in range(one + 1, models):
-            few, n = int(min(fewest[one], fewest[other])), int(counted[one] + counted[other])
-            if few < FEWEST_BRANCHES:
-                reason = f"a model has points of {few} branch{'' if few == 1 else 'es'}: draws need {FEWEST_BRANCHES}"
-                found.append(Interval(math.nan, math.nan, n, UNIT, METHOD, reason, n))
-                continue
-            low, high = np.quantile(drawn[:, one] - drawn[:, other], percentiles(few)).tolist()
-            reason = "" if low < high else "every branch brings as much as every other, so draws do not move"
-            low, high = (math.nan, math.nan) if reason else (low, high)
-            found.append(Interval(low, high, n, UNIT, METHOD, reason, n))
-    return found
+    return Redrawn(drawn, branches.min(axis=0), branches.sum(axis=0))
 
 
 def _redrawn(origins: Origins, models: int, rng: np.random.Generator) -> tuple[Vector, Places]:

@@ -3,8 +3,9 @@
 The unit is the cluster of a union. A cluster is one of the patterns that occur: how many points each model has in it. A
 repeat of the measurement is a multinomial draw over the patterns, in every domain of its own, so that what two models
 share moves both. What is estimated is Σ_f π_mf / Σ_f π_∪f, π being the probability that a fresh run of a model, and of
-any of the models, finds the fact f. If facts differ in how easily they are found, such draws vary a little too much:
-the intervals are then on the safe side. What is averaged over domains gives each domain the same weight.
+any of the models, finds the fact f. If facts differ in how easily they are found, such draws vary a little too much;
+if what is found in one branch comes together, a little too little: :mod:`src.stats.branches` shows that side. What is
+averaged over domains gives each domain the same weight.
 """
 
 from __future__ import annotations

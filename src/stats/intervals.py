@@ -63,7 +63,9 @@ def wilson_leaf(valid: Sequence[bool], branch: Sequence[str]) -> Interval:
     """Wilson 95 % interval of the share of valid points when points of one branch resemble each other.
 
     Wilson on n/deff with z replaced by t of G-1 degrees of freedom, G branches, where
-    deff = max(1, [G/(G-1) * sum_g (y_g - p*n_g)^2 / n^2] / [p(1-p)/n]), and 1 if p is 0 or 1.
+    deff = max(1, [sum_g (p_-g - p)^2] / [p(1-p)/n]), p_-g the share without branch g, and 1 if p is 0 or 1. With
+    branches of one size that is G/(G-1) times the linearised variance, which is too small where few branches differ
+    much (docs/decisions/017-leaf.md).
 
     Args:
         valid: verdict of each judged point, shape (n,).
@@ -97,8 +99,9 @@ def _design_effect(valid: np.ndarray, group: np.ndarray, branches: int) -> float
     n, p = valid.size, float(valid.mean())
     if p in (0.0, 1.0):
         return 1.0
-    excess = np.bincount(group, weights=valid - p, minlength=branches)
-    between = branches / (branches - 1) * float(excess @ excess) / n**2
+    points, right = np.bincount(group, minlength=branches), np.bincount(group, weights=valid, minlength=branches)
+    without = (right.sum() - right) / (n - points)
+    between = float(((without - p) ** 2).sum())
     return max(1.0, between / (p * (1 - p) / n))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from src.stats.branches import METHOD, NOT_GIVEN, UNIT, Origins, branch_intervals
+from src.stats.branches import METHOD, NOT_GIVEN, UNIT, Origins, Redrawn, redraw
 from src.stats.combining import averaged
 from src.stats.compare import Pair, Repeats, pairs, recall_interval, repeats, tied
 from src.stats.intervals import Interval, Number
@@ -28,6 +28,7 @@ class Comparison:
         recall: recall_match of each model, mean over the domains, with its interval.
         pairs: every pair on the clusters of all domains.
         needed: what each pair needs to be told apart by a small gap.
+        redrawn: what runs made of other branches would have given; None if it is not known where points came from.
         by_branch: the interval of each pair's difference if branches are what is redrawn.
         best: places of the models that cannot be told apart from the best, the best first.
         in_domain: the pairs of each domain alone.
@@ -37,6 +38,7 @@ class Comparison:
     recall: tuple[Number, ...]
     pairs: tuple[Pair, ...]
     needed: tuple[Needed, ...]
+    redrawn: Redrawn | None
     by_branch: tuple[Interval, ...]
     best: tuple[int, ...]
     in_domain: tuple[tuple[Pair, ...], ...]
@@ -69,11 +71,8 @@ def compare(unions: Sequence[Counts], seed: int, origins: Sequence[Origins] | No
     """
     drawn, models = repeats(unions, seed), unions[0].shape[1]
     compared = pairs(drawn)
-    if origins is None:
-        unknown = Interval(math.nan, math.nan, 0, UNIT, METHOD, NOT_GIVEN)
-        by_branch = [unknown] * len(compared)
-    else:
-        by_branch = branch_intervals(origins, models, seed)
+    redrawn = None if origins is None else redraw(origins, models, seed)
+    unknown = Interval(math.nan, math.nan, 0, UNIT, METHOD, NOT_GIVEN)
     shares = [recall_match(counts).tolist() for counts in unions]
     return Comparison(
         drawn=drawn,
@@ -83,7 +82,8 @@ def compare(unions: Sequence[Counts], seed: int, origins: Sequence[Origins] | No
         ),
         pairs=tuple(compared),
         needed=tuple(needed(unions)),
-        by_branch=tuple(by_branch),
+        redrawn=redrawn,
+        by_branch=tuple(redrawn.pairs() if redrawn else [unknown] * len(compared)),
         best=tuple(tied(drawn.match, compared)),
         in_domain=tuple(tuple(pairs(drawn.of_domain(place))) for place in range(len(unions))),
     )

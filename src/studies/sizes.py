@@ -42,25 +42,37 @@ class Scaled:
     Attributes:
         recall_slope, accuracy_slope: per decade of parameters, NaN with models of one size.
         recall_curvature: change of the gain per decade, per further decade; NaN with fewer than three sizes.
+        by_branch: intervals of slope and curvature if branches are redrawn; empty where that is not known.
         steps: between neighbouring sizes, the smallest first.
     """
 
     recall_slope: Number
     accuracy_slope: Number
     recall_curvature: Number
+    by_branch: tuple[Interval, ...]
     steps: tuple[Step, ...]
 
     @property
     def trend(self) -> Literal["more", "less"] | None:
-        """What larger models know, if the whole interval of the slope says so."""
-        side = _side(self.recall_slope[1])
+        """What larger models know, if the whole interval of the slope says so, and that by branch too."""
+        side = self._side(0, self.recall_slope[1])
         return "more" if side > 0 else "less" if side < 0 else None
 
     @property
     def returns(self) -> Literal["growing", "diminishing"] | None:
-        """How the gain per decade changes, if the whole interval of the curvature says so."""
-        side = _side(self.recall_curvature[1])
+        """How the gain per decade changes, if the whole interval of the curvature says so, and that by branch too."""
+        side = self._side(1, self.recall_curvature[1])
         return "growing" if side > 0 else "diminishing" if side < 0 else None
+
+    def _side(self, place: int, interval: Interval) -> int:
+        """The side of 0 that an interval lies on, 0 if branches, redrawn, do not bear it out.
+
+        Points of a branch come together: how long an answer was moves them all. Draws of clusters do not see that, and
+        alone they find a curvature in 11 of 100 sets of equal models.
+        """
+        by_branch = self.by_branch[place : place + 1]
+        told = all(each.reason or _side(each) == _side(interval) for each in by_branch)
+        return _side(interval) if told else 0
 
     @property
     def against(self) -> list[Step]:
@@ -80,16 +92,20 @@ def scaling_decision(size: Vector, compared: Comparison, accuracy: Sequence[Numb
     """
     drawn, sizes = compared.drawn, len(set(size.tolist()))
     recall = correct = (math.nan, NONE)
+    redrawn = []
     bend = math.nan, replace(NONE, reason=BENT)
     if sizes >= 2:
         slope = np.linalg.pinv(np.column_stack([np.ones(len(size)), size]))[1]
         recall = drawn.functional(slope)
+        redrawn.append(slope)
         values, intervals = zip(*accuracy, strict=True)
         correct = float(slope @ values), combined(slope.tolist(), values, intervals)
     if sizes >= 3:
         design = np.column_stack([np.ones(len(size)), size, size**2])
-        bend = drawn.functional(2 * np.linalg.pinv(design)[2])
-    return Scaled(recall, correct, bend, _steps(size, drawn))
+        redrawn.append(2 * np.linalg.pinv(design)[2])
+        bend = drawn.functional(redrawn[-1])
+    by_branch = tuple(compared.redrawn.functional(weights) for weights in redrawn) if compared.redrawn else ()
+    return Scaled(recall, correct, bend, by_branch, _steps(size, drawn))
 
 
 def _steps(size: Vector, drawn: Repeats) -> tuple[Step, ...]:

@@ -18,6 +18,12 @@ from src.text.quantities import Quantity, identifiers, quantities
 from src.text.relations import signs, with_signs
 from src.text.words import plain, stem, words
 
+LONGEST = 4_000
+"""Characters of a text that are taken apart, far more than a statement has; what lies beyond must be equal.
+
+They are those of the normal form, which can be 18 times as long as the text.
+"""
+
 _NEGATION = re.compile(
     r"\b(?:not(?! only)|no|never|without|cannot|neither|nor|none|nobody|nothing|nowhere|unable|lacks?|lacking)\b|n't\b"
     r"|\bfail(?:s|ed|ing)? to\b|\bnon(?:-|(?!etheless|sense|stop)(?=[a-z]{4}))"
@@ -39,6 +45,7 @@ class Facets:
         sequence: the content words, agent first.
         directions: where something goes, and where it comes from.
         names: capitalised words inside a sentence.
+        beyond: what follows the first LONGEST characters, as it stands.
     """
 
     numbers: tuple[Quantity, ...]
@@ -50,11 +57,13 @@ class Facets:
     sequence: tuple[str, ...]
     directions: Mapping[str, bool]
     names: frozenset[str]
+    beyond: str
 
 
 def facets(text: str) -> Facets:
     """Take a sentence apart for :func:`compare`."""
-    text = with_signs(plain(text))
+    whole = plain(text)
+    text = with_signs(whole[:LONGEST])
     carriers, rest = identifiers(text)
     found, rest = quantities(rest)
     return Facets(
@@ -67,6 +76,7 @@ def facets(text: str) -> Facets:
         sequence=sequence(rest),
         directions=directions(text),
         names=names(text),
+        beyond=whole[LONGEST:],
     )
 
 
@@ -90,15 +100,16 @@ def compare(a: Facets, b: Facets) -> str:
     turned = any(a.directions[word] != b.directions[word] for word in a.directions.keys() & b.directions.keys())
     if turned or reordered(a.sequence, b.sequence):
         return "order"
-    return "word" if replaced(a.sequence, b.sequence) else ""
+    return "word" if a.beyond != b.beyond or replaced(a.sequence, b.sequence) else ""
 
 
 def difference(a: str, b: str) -> str:
     """Name the first kind in which two sentences differ; "" if a vector may be trusted to tell.
 
     The kinds are number, unit, year, identifier, sign, negation, antonym, scope (all and some, must and may, only),
-    name, order (who does what to whom) and word (one or two words in the place of others). Symmetric; "" for identical
-    texts. Numbers, identifiers and signs are compared in order, since "GPT-4 beats GPT-3" is not "GPT-3 beats GPT-4";
-    values, not spellings: `1,000` is `1000`, `five` is `5`, `5 mg` is `5 milligrams`, `at most 5` is `≤ 5`.
+    name, order (who does what to whom) and word (one or two words in the place of others, or anything past the first
+    LONGEST characters). Symmetric; "" for identical texts. Numbers, identifiers and signs are compared in order, since
+    "GPT-4 beats GPT-3" is not "GPT-3 beats GPT-4"; values, not spellings: `1,000` is `1000`, `five` is `5`, `5 mg` is
+    `5 milligrams`, `at most 5` is `≤ 5`.
     """
     return "" if a == b else compare(facets(a), facets(b))

@@ -54,14 +54,31 @@ def test_what_a_spreadsheet_needed_is_taken_off(tmp_path: Path) -> None:
         ("p.jsonl", lines({"first": "a", "same": True}), "line 1 is no labelled pair"),
         ("p.jsonl", lines(said("a", "b", same=True), said("b", "a", same=False)),
          r"p.jsonl line 2 contradicts .*p.jsonl line 1"),
-        ("p.csv", "first,second,label\na,b,same,extra\n", "is no CSV table"),
-        ("p.csv", "item,label\n1,same\n", "row 1 is no labelled pair"),
+        ("p.jsonl", lines(said("a", "b"), said({"a": 1}, "b", same=True)), r'line 2: first is no text but \{"a": 1\};'),
+        ("p.jsonl", lines(said("a", ["b"], same=True)), r'line 1: second is no text but \["b"\]'),
+        ("p.jsonl", lines(said(0, "b")), "line 1: first is no text but 0"),
+        ("p.jsonl", lines(said("a \ud800", "b", same=True)), "line 1: first holds half a character"),
+        ("p.jsonl", lines(said("a", "b", same=True, label="distinct")),
+         "line 1 contradicts itself: same is 'true' and label 'distinct'"),
+        ("p.jsonl", lines(said("a", "b", same=False, label="unsure")), "line 1 contradicts itself"),
+        ("p.jsonl", lines(said("a", "b", label=False), said("b", "a", label="same")), "line 2 contradicts .* line 1"),
+        ("p.jsonl", "[" * 100_000, "line 1 is no JSON"),
+        ("p.csv", "first,second,label\na,b,same,extra\n", "line 2 has 4 cells, the first line 3: a quote is missing"),
+        ("p.csv", 'first,second,label\n"a"b,c,same\n', "line 2 is no CSV"),
+        ("p.csv", "first,second,same,Same \na,b,true,true\n", "has 2 columns that are called 'same': keep one"),
+        ("p.csv", "first,second,same,label\n\na,b,true,distinct\n", "line 3 contradicts itself"),
+        ("p.csv", "item,label\n1,same\n", "line 2 is no labelled pair"),
         ("p.csv", "first,second,label\na,b,\n", "holds no labelled pair"),
     ],
 )  # fmt: skip
 def test_what_is_no_pair_is_named_with_its_place(tmp_path: Path, name: str, text: str, named: str) -> None:
     with pytest.raises(ConfigError, match=named):
         read_pairs(written(tmp_path / name, text))
+
+
+def test_a_label_may_stand_in_either_column_or_in_both(tmp_path: Path) -> None:
+    text = "first,second,same,label\na,b,,same\nc,d,false,\ne,f,true,same\n"
+    assert read_pairs(written(tmp_path / "p.csv", text))["same"].to_list() == [True, False, True]
 
 
 def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:

@@ -70,21 +70,47 @@ def test_without_guards_no_threshold_may_be_safe() -> None:
 def test_too_few_pairs_are_refused_in_one_sentence_with_the_number_it_takes() -> None:
     assert fewest(0.05) == 73
     assert wilson(73, 73).low >= 0.95 > wilson(72, 72).low
-    choose_thresholds(pairs([0.9012] * 73, [True] * 73), 0.05, 0.95)
+    far = pairs([0.1] * 73, [False] * 73)
+    assert choose_thresholds(pl.concat([pairs([0.9012] * 73, [True] * 73), far]), 0.05, 0.95).strict == 0.9
     with pytest.raises(
         ConfigError, match=r"fuzzy cannot be proven: 72 pairs labelled same.* 73 are needed .*lower kept"
     ):
-        choose_thresholds(pairs([0.9012] * 72, [True] * 72), 0.05, 0.95)
+        choose_thresholds(pl.concat([pairs([0.9012] * 72, [True] * 72), far]), 0.05, 0.95)
+    alike = pairs([0.9] * 80 + [0.95] * 76 + [0.95] * 4, [True] * 156 + [False] * 4)
     with pytest.raises(
         ConfigError,
         match=r"strict cannot be proven: .*nearest is 0.9, where 4 of 80 pairs .* at least 73 .*raise wrong",
     ):
-        choose_thresholds(pairs([0.9] * 80 + [0.95] * 76 + [0.95] * 4, [True] * 156 + [False] * 4), 0.05, 0.95)
+        choose_thresholds(pl.concat([alike, far]), 0.05, 0.95)
+    guarded = pairs([0.9012] * 80, [True] * 80, ["order"] * 80)
     with pytest.raises(ConfigError, match=r"strict cannot be proven: .*no pair that is free of guards lies above 0.9,"):
-        choose_thresholds(pairs([0.9012] * 80, [True] * 80, ["order"] * 80), 0.05, 0.95)
+        choose_thresholds(pl.concat([guarded, far]), 0.05, 0.95)
     with pytest.raises(ConfigError, match="fuzzy cannot be proven: 0 pairs"):
-        choose_thresholds(pairs([0.9] * 80, [False] * 80), 0.05, 0.95)
-    assert choose_thresholds(pairs([0.9012] * 30, [True] * 30), 0.15, 0.85).strict == 0.9
+        choose_thresholds(far, 0.05, 0.95)
+    few = pl.concat([pairs([0.9012] * 30, [True] * 30), far.head(fewest(0.15))])
+    assert choose_thresholds(few, 0.15, 0.85).strict == 0.9
+
+
+@pytest.mark.parametrize("distinct", [0, 1, 72])
+def test_pairs_that_are_all_the_same_prove_no_threshold(distinct: int) -> None:
+    table = pl.concat(
+        [pairs(list(np.linspace(0.07, 0.99, 400)), [True] * 400), pairs([0.01] * distinct, [False] * distinct)]
+    )
+    with pytest.raises(
+        ConfigError,
+        match=rf"strict cannot be proven: {distinct} pairs? labelled distinct.* 73 are needed .*at most 5.0 % .*raise",
+    ):
+        choose_thresholds(table, 0.05, 0.95)
+
+
+def test_the_finding_asks_about_alike_pairs_if_no_distinct_one_reaches_fuzzy() -> None:
+    def cautions(cosine: float) -> tuple[str, ...]:
+        table = pl.concat([pairs([0.9012] * 80, [True] * 80), pairs([*[0.1] * 79, cosine], [False] * 80)])
+        return tuple(proof("x", "e", table, choose_thresholds(table, 0.1, 0.95)).cautions)
+
+    asked = "No distinct pair lies at or above dedup.fuzzy: were alike ones among those labelled?"
+    assert asked in cautions(0.1)
+    assert asked not in cautions(0.9012)
 
 
 def test_the_finding_says_what_from_how_many_and_lists_what_goes_wrong() -> None:

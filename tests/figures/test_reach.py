@@ -13,7 +13,7 @@ METRICS: Metrics = {
     **{"repeats": 5, "reach_observed": 812, "reach_f1": 300, "reach_f2": 95},
     **{"coverage": 0.7412, "coverage_low": 0.7, "coverage_high": 0.78},
     **{"chao2": 1190.4, "chao2_low": 1080, "chao2_high": 1340},
-    **{"ice": 1300.2, "ice_low": 1150, "ice_high": 1490},
+    **{"ice": None, "ice_reason": "withdrawn"},
 }
 
 
@@ -22,8 +22,20 @@ def test_line_says_what_was_found_how_much_of_it_there_is_and_the_least_that_can
         "found 812; coverage .74 [.70, .78]; at least 1,190 [1,080, 1,340] reachable by these prompts"
     )
     basis = reach_basis(METRICS)
-    for words in ("5 draws", "independent", "branch × valid cluster", "300 seen in one", "95 in two", "ICE 1,300"):
+    for words in ("5 draws", "independent", "branch × valid cluster", "300 seen in one", "95 in two", "judge accepts"):
         assert words in basis
+    assert "ICE" not in basis
+
+
+def test_line_says_that_there_is_no_sign_of_more_where_everything_was_seen_again_and_again() -> None:
+    seen: Metrics = {**METRICS, "reach_observed": 40, "reach_f1": 0, "reach_f2": 0}
+    sure: Metrics = {"coverage": 1.0, "coverage_low": 0.97, "coverage_high": 1.0}
+    least: Metrics = {"chao2": 40.0, "chao2_low": 40, "chao2_high": 42}
+    assert reach_line(seen | sure | least) == (
+        "found 40, each in three draws or more; coverage 1.00 [.97, 1.00]; "
+        "no sign of more that is reachable by these prompts (at least 40 [40, 42])"
+    )
+    assert "no sign" not in reach_line(seen | sure | least | {"reach_f2": 1})
 
 
 def test_bounds_that_are_missing_are_named_with_their_reason() -> None:
@@ -34,9 +46,7 @@ def test_bounds_that_are_missing_are_named_with_their_reason() -> None:
     metrics = {**METRICS, **few, **{f"{name}_reason": "too few draws" for name in few}}
     assert reach_line(metrics).count("(no interval)") == 2
     assert reach_basis(metrics).count("too few draws") == 1
-    metrics = {**METRICS, "ice": None, "ice_reason": "every unit was seen in one draw only", "coverage_high": 1.0}
-    assert "no ICE: every unit was seen in one draw only" in reach_basis(metrics)
-    assert "[.70, 1.00]" in reach_line(metrics)
+    assert "[.70, 1.00]" in reach_line({**METRICS, "coverage_high": 1.0})
 
 
 def test_without_an_estimate_the_reason_is_given_and_nothing_is_drawn_from_it() -> None:

@@ -1,18 +1,20 @@
 """From the points of repeated draws to estimates: nothing is asked, facts and their truth are planted."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
+from src.asking import call_row, call_table
 from src.dedup.settings import Dedup
+from src.errors import BudgetReached, ContextExceeded, EndpointError, FrontierError, LedgerMiss
 from src.interfaces import Lab
 from src.probes.boundary.reach import judge_repeats, reach
 from src.records import Completion, Domain, Metrics, Rubric, Tables, Usage, Verdict
-from src.schemas import CALLS, DRAWS, REPEATS
+from src.schemas import CALLS, DRAWS, REPEATED_CLUSTERS, REPEATS
 from tests.synthetic_known import FALSE, LAB, RUBRICS, FactJudge
 
 Point = tuple[str, str, int]
@@ -86,7 +88,7 @@ def test_the_order_of_draws_changes_no_estimate() -> None:
 def test_two_draws_give_counts_but_no_estimate() -> None:
     metrics = numbers([(fact(1), "a", 0), (fact(1), "a", 1), (fact(2), "b", 1)], 2)
     assert (metrics["repeats"], metrics["reach_observed"], metrics["reach_f1"]) == (2, 2, 1)
-    for name in ("chao2", "ice", "coverage", "coverage_low"):
+    for name in ("chao2", "coverage", "coverage_low"):
         assert metrics[name] is None
         assert metrics[f"{name}_reason"] == "2 draws of each branch: needs at least 3"
 
@@ -94,7 +96,7 @@ def test_two_draws_give_counts_but_no_estimate() -> None:
 def test_draws_that_are_alike_word_for_word_are_no_sample() -> None:
     metrics = numbers([(fact(n), branch, draw) for draw in range(3) for branch in "ab" for n in range(4)])
     assert metrics["coverage"] is None
-    assert "temperature" in str(metrics["coverage_reason"])
+    assert "as at temperature 0 or at the rehearsal server" in str(metrics["coverage_reason"])
     assert numbers([(fact(0, f"way {draw}"), "a", draw) for draw in range(3)])["coverage"] == 1
 
 
@@ -110,14 +112,61 @@ def test_missing_draws_are_not_judged_and_say_why() -> None:
     tables = extracted([(fact(1), "a", 0), (fact(1), "a", 1)], 2, "only 2 of 5 draws, then budget: spent", asked=5)
     metrics = reach(tables, judged(tables))
     assert judged(tables)["repeats"].is_empty()
-    reasons = [metrics[f"{name}_reason"] for name in ("repeats", "reach_observed", "reach_f2", "chao2", "ice_high")]
+    reasons = [
+        metrics[f"{name}_reason"] for name in ("repeats", "reach_observed", "reach_f2", "chao2", "coverage_high")
+    ]
     assert reasons == 5 * ["only 2 of 5 draws, then budget: spent"]
+
+
+class Failing(FactJudge):
+    """Fails from the sixth question on."""
+
+    def __init__(self, failure: FrontierError) -> None:
+        self.failure, self.asked = failure, 0
+
+    async def judge(self, rubric: Rubric, values: Mapping[str, str]) -> Verdict:
+        self.asked += 1
+        if self.asked > 5:
+            raise self.failure
+        return await super().judge(rubric, values)
+
+
+@pytest.mark.parametrize(
+    ("failure", "ended"),
+    [
+        (BudgetReached("spent"), "budget: spent"),
+        (ContextExceeded("long"), "context: long"),
+        (EndpointError("gone"), "error: gone"),
+        (LedgerMiss("none"), "error: none"),
+    ],
+)
+def test_a_judging_that_fails_keeps_what_was_judged_before_and_says_why(failure: FrontierError, ended: str) -> None:
+    tables = extracted([(fact(n), "a", draw) for n in range(8) for draw in range(1 + n % 3)])
+    before = call_table([call_row("judge", "audit", Completion("", "ok", "stop", Usage(10, 1), 1, False, "k"))])
+    after = judged(tables, replace(LAB, judge=Failing(failure)), before)
+    assert after["calls"].equals(before)
+    assert after["repeats"].equals(REPEATED_CLUSTERS.to_frame())
+    metrics = reach(tables, after)
+    for name in ("repeats", "reach_observed", "chao2", "coverage_high"):
+        assert metrics[name] is None
+        assert metrics[f"{name}_reason"] == f"only the main run was judged, then {ended}"
+    for name in ("calls_repeats_judge", "tokens_repeats_judge"):  # five verdicts were paid for: not 0
+        assert metrics[name] is None
+        assert metrics[f"{name}_reason"] == "the judging of the repeats was cut short"
+
+
+def test_ice_is_withdrawn_with_or_without_an_estimate() -> None:
+    for draws in (1, 3):
+        metrics = numbers([(fact(n), "a", draw) for n in range(6) for draw in range(min(draws, 1 + n % 3))], draws)
+        assert metrics["ice"] is None
+        assert str(metrics["ice_reason"]).startswith("withdrawn")
+        assert not {"ice_low", "ice_high"} & metrics.keys()
 
 
 class Counting(FactJudge):
     """Says what :class:`FactJudge` says in an answer that is paid for."""
 
-    async def judge(self, rubric: Rubric, values: dict[str, str]) -> Verdict:
+    async def judge(self, rubric: Rubric, values: Mapping[str, str]) -> Verdict:
         verdict = await super().judge(rubric, values)
         key = f"{rubric.name} {sorted(values.values())}"
         return replace(verdict, completions=(Completion("", "ok", "stop", Usage(10, 1), 1, False, key),))

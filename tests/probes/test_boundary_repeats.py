@@ -14,6 +14,7 @@ from endpoint import Fault, ScriptedEndpoint, derived, status
 
 from src.errors import ConfigError
 from src.lab.config import read_cell
+from src.lab.measure import done, kept
 from src.lab.plan import compare, plan_cell
 from src.run import run
 from src.schemas import DRAWS, REPEATED_CLUSTERS, REPEATS
@@ -109,9 +110,9 @@ def test_without_repeats_the_tables_are_empty_and_every_estimate_says_why(
     metrics = run(cell(composed, varying)).metrics
     assert table(tmp_path, "extract/repeats").equals(REPEATS.to_frame())
     assert table(tmp_path, "process/repeats").equals(REPEATED_CLUSTERS.to_frame())
-    assert table(tmp_path, "extract/draws").schema == DRAWS
+    assert table(tmp_path, "extract/draws").schema == table(tmp_path, "process/draws").schema == DRAWS
     assert (metrics["repeats"], metrics["calls_repeats"]) == (1, 0)
-    for name in ("reach_observed", "chao2", "chao2_low", "ice", "coverage", "coverage_high"):
+    for name in ("reach_observed", "chao2", "chao2_low", "coverage", "coverage_high"):
         assert metrics[name] is None
         assert "repeats=3 or more" in str(metrics[f"{name}_reason"])
 
@@ -138,6 +139,40 @@ def test_an_endpoint_that_fails_among_the_repeats_keeps_what_was_extracted(compo
     assert (outcome.metrics["stop_reason"], outcome.metrics["repeats"]) == ("saturated", None)
     assert str(outcome.metrics["repeats_reason"]).startswith("only 2 of 3 draws, then error: ")
     assert table(tmp_path, "extract/atoms").height == 6
+
+
+def by_llm(composed: Compose, subject: ScriptedEndpoint, judge: ScriptedEndpoint, *overrides: str) -> Any:
+    url = f"judge.endpoint.base_url={judge.base_url}"
+    return cell(composed, subject, "judge=openai", "judge.id=j", url, "judge.endpoint.api_key_env=null", *overrides)
+
+
+@pytest.mark.parametrize("fault", ["budget", "endpoint", "replay"])
+def test_repeats_that_cannot_be_judged_cost_no_finished_cell_and_running_again_goes_on(
+    composed: Compose, varying: ScriptedEndpoint, tmp_path: Path, fault: str
+) -> None:
+    broken = [False]
+    faults = lambda _, body: status(401, "gone") if broken[0] else None  # noqa: E731
+    with ScriptedEndpoint(faults=faults) as judge:
+        once = run(by_llm(composed, varying, judge)).metrics
+        more = ["repeats=3"]
+        if fault == "budget":
+            more.append("budget.calls=3")  # two draws and one of two audits
+        elif fault == "replay":
+            run(by_llm(composed, varying, judge, "repeats=3", "phases=[extract]"))
+            more.append("ledger.mode=replay")
+        broken[0] = fault == "endpoint"
+        cut = by_llm(composed, varying, judge, *more)
+        metrics = run(cut).metrics
+        assert {**once, **{name: metrics[name] for name in once if name.startswith(OWN)}}.items() <= metrics.items()
+        assert (metrics["stop_reason"], metrics["repeats"], metrics["calls_repeats"]) == ("saturated", None, 2)
+        ended = "budget: " if fault == "budget" else "error: "
+        assert str(metrics["chao2_reason"]).startswith(f"only the main run was judged, then {ended}")
+        assert done(read_cell(cut)) is kept(read_cell(cut)) is None
+        broken[0], before = False, judge.count()
+        whole = by_llm(composed, varying, judge, "repeats=3")
+        assert (run(whole).metrics["repeats"], judge.count() - before) == (3, 1 if fault == "budget" else 2)
+        assert kept(read_cell(whole)) is not None
+    assert table(tmp_path, "process/draws").rows() == [(3, 3, "")]
 
 
 def test_a_run_that_was_cut_short_itself_is_not_drawn_again(composed: Compose, varying: ScriptedEndpoint) -> None:

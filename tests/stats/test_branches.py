@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from src.stats.branches import Origins, branch_intervals
+from src.stats.branches import Origins, redraw
 from src.stats.compare import pairs, repeats
 
 
@@ -38,7 +38,7 @@ def test_the_interval_covers_the_target_when_branches_are_the_unit() -> None:
         known, union = known + has.sum(axis=1), union + int(has.any(axis=0).sum())
     target, covered, times = known / union, 0, 40
     for seed in range(times):
-        found = branch_intervals([origins([a_run(rng, strength) for strength in strengths])], 3, seed)
+        found = redraw([origins([a_run(rng, strength) for strength in strengths])], 3, seed).pairs()
         covered += found[1].low <= target[0] - target[2] <= found[1].high
     assert covered / times >= 0.9
 
@@ -49,7 +49,7 @@ def test_pairs_come_in_their_order_and_around_their_difference() -> None:
     its, recall = origins(runs), matched(runs)
     counts = np.zeros((its.cluster.max() + 1, 3), dtype=np.int64)
     np.add.at(counts, (its.cluster, its.model), 1)
-    for pair, interval in zip(pairs(repeats([counts], 0)), branch_intervals([its], 3, 0), strict=True):
+    for pair, interval in zip(pairs(repeats([counts], 0)), redraw([its], 3, 0).pairs(), strict=True):
         assert pair.difference == pytest.approx(recall[pair.one] - recall[pair.other])
         assert interval.low < pair.difference < interval.high
         assert (interval.unit, interval.branches) == ("branch of a model", 40)
@@ -58,19 +58,19 @@ def test_pairs_come_in_their_order_and_around_their_difference() -> None:
 def test_few_branches_have_no_interval_and_the_others_keep_theirs() -> None:
     rng = np.random.default_rng(2)
     runs = [a_run(rng, 0.6), a_run(rng, 0.6, 2), a_run(rng, 0.6)]
-    first, second, third = branch_intervals([origins(runs)], 3, 0)
+    first, second, third = redraw([origins(runs)], 3, 0).pairs()
     for lacking in (first, third):
         assert lacking.reason.startswith("a model has points of 2 branches")
         assert math.isnan(lacking.low)
     assert second.low < second.high
-    mute = branch_intervals([origins([runs[0], np.zeros((1, 600), dtype=bool), runs[2]])], 3, 0)
+    mute = redraw([origins([runs[0], np.zeros((1, 600), dtype=bool), runs[2]])], 3, 0).pairs()
     assert "points of 0 branches" in mute[0].reason
-    assert branch_intervals([origins(runs[:1])], 1, 0) == []
+    assert redraw([origins(runs[:1])], 1, 0).pairs() == []
 
 
 def test_branches_that_weigh_the_same_do_not_move_a_draw() -> None:
     even = np.eye(5, dtype=bool)
-    (interval,) = branch_intervals([origins([even, np.roll(even, 1, axis=1)])], 2, 0)
+    (interval,) = redraw([origins([even, np.roll(even, 1, axis=1)])], 2, 0).pairs()
     assert "as much as every other" in interval.reason
 
 
@@ -79,5 +79,5 @@ def test_the_order_of_the_points_does_not_matter() -> None:
     its = origins([a_run(rng, 0.6), a_run(rng, 0.8)])
     turned = Origins(*(part[::-1] for part in its))
     twice = Origins(*(np.concatenate([part, part]) for part in its))
-    assert branch_intervals([its], 2, 7) == branch_intervals([turned], 2, 7) == branch_intervals([twice], 2, 7)
-    assert branch_intervals([its], 2, 7) != branch_intervals([its], 2, 8)
+    assert redraw([its], 2, 7).pairs() == redraw([turned], 2, 7).pairs() == redraw([twice], 2, 7).pairs()
+    assert redraw([its], 2, 7).pairs() != redraw([its], 2, 8).pairs()

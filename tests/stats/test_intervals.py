@@ -38,14 +38,14 @@ def test_wilson_refuses_impossible_counts(successes: int, n: int) -> None:
 
 
 def test_leaf_by_hand() -> None:
-    # 3 branches of 10: 10, 5 and 0 valid. p = .5, excess = (5, 0, -5), between = 3/2 * 50/900 = 1/12,
-    # deff = (1/12) / (.25/30) = 10, so 3 effective points and t(2) = 4.3027.
+    # 3 branches of 10: 10, 5 and 0 valid. p = .5, without each branch .25, .5 and .75, between = 2 * .25^2 = 1/8,
+    # deff = (1/8) / (.25/30) = 15, so 2 effective points and t(2) = 4.3027.
     interval = wilson_leaf([True] * 10 + [True, False] * 5 + [False] * 10, ["a"] * 10 + ["b"] * 10 + ["c"] * 10)
-    n_eff, t = 3.0, 4.302653
+    n_eff, t = 2.0, 4.302653
     half = t / (1 + t * t / n_eff) * math.sqrt(0.25 / n_eff + t * t / (4 * n_eff**2))
     assert interval.low == pytest.approx(0.5 - half, abs=1e-6)
     assert interval.high == pytest.approx(0.5 + half, abs=1e-6)
-    assert interval.method.endswith("3 branches, deff 10.00")
+    assert interval.method.endswith("3 branches, deff 15.00")
     assert (interval.n, interval.unit) == (30, "branch")
 
 

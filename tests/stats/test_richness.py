@@ -60,6 +60,26 @@ def test_ice_leaves_units_out_that_were_seen_in_more_than_ten_draws() -> None:
     )
 
 
+@pytest.mark.parametrize("counts", [{11: 40}, {1: 7, 12: 40}, {1: 1, 11: 1}, {1: 9, 11: 3, 12: 5}])
+def test_without_a_unit_in_two_to_ten_draws_there_is_no_ice(counts: dict[int, int]) -> None:
+    estimate = ice(from_counts(12, counts))
+    assert math.isnan(estimate.value)
+    assert estimate.interval.reason == "no unit was seen in 2 to 10 draws: ICE rests on those"
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_whatever_was_seen_gives_a_finite_number_or_a_reason(estimator: Callable[[Incidence], Estimate]) -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(400):
+        draws, units, rate = int(rng.integers(1, 25)), int(rng.integers(0, 30)), rng.beta(0.4, 0.4)
+        seen = rng.random((units, draws)) < rng.choice([rate, 1 - rate, 0.01, 1], units)[:, None]
+        seen = seen[seen.any(axis=1)]
+        estimate = estimator(Incidence(rng.choice(["a", "b", "c"], len(seen)).tolist(), seen))
+        numbers = (estimate.value, estimate.interval.low, estimate.interval.high)
+        assert not any(map(math.isinf, numbers))
+        assert any(map(math.isnan, numbers)) == bool(estimate.interval.reason)
+
+
 @pytest.mark.parametrize(
     ("draws", "counts", "value"),
     [
@@ -112,7 +132,7 @@ def test_nothing_seen_gives_no_estimate(estimator: Callable[[Incidence], Estimat
 
 def test_everything_seen_once_only_gives_no_ice_and_no_upper_limit() -> None:
     incidence = from_counts(3, {1: 60})
-    assert "one draw only" in ice(incidence).interval.reason
+    assert "no unit was seen in 2 to 10 draws" in ice(incidence).interval.reason
     interval = chao2(incidence).interval
     assert interval.low >= 60
     assert math.isnan(interval.high)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from src.text.form import same_content
-from src.text.guards import difference
+from src.text.guards import LONGEST, difference, facets
 
 
 @pytest.mark.parametrize(
@@ -188,3 +188,17 @@ def test_kinds_are_named_in_a_fixed_order() -> None:
     assert difference("GPT-3 has it", "GPT-4 has not it in 1990") == "year"
     assert difference("GPT-3 has it", "GPT-4 has not it") == "identifier"
     assert difference("it has more", "it has not less") == "negation"
+
+
+def test_a_text_that_grows_in_normal_form_is_taken_apart_only_as_far_as_a_statement_goes() -> None:
+    grown = facets("ﷺ " * 20_000)
+    assert len(grown.sequence) < LONGEST
+    assert len(grown.beyond) > 300_000
+
+
+def test_what_lies_beyond_is_not_merged_unasked_unless_it_is_equal() -> None:
+    long = "It is so. " * (LONGEST // 10)
+    assert difference(f"{long}It ends in 1990.", f"{long}It ends in 1991.") == "word"
+    assert difference(f"It has 5 layers. {long}", f"It has 6 layers. {long}") == "number"
+    assert difference(f"It increases it. {long}", f"It increased it. {long}") == ""
+    assert difference(f"It increases. {long}", f"It increased. {long}x") == "word"

@@ -50,7 +50,7 @@ class Boundary:
         ).run()
 
     async def process(self, lab: Lab, extracted: Tables) -> Tables:
-        """Merge and audit; returns the tables atoms, pairs, linkage, repeats and calls."""
+        """Merge and audit, then the repeats; returns the tables atoms, pairs, linkage, calls, repeats and draws."""
         known = await process(lab, extracted["atoms"], domain=self.domain, dedup=self.dedup, rubrics=self.rubrics)
         return await judge_repeats(lab, extracted, known, domain=self.domain, dedup=self.dedup, rubrics=self.rubrics)
 

@@ -1,9 +1,11 @@
 """What a boundary cell can take, before anything is asked: bounds by role, from the shape of the strategy alone; pure.
 
-The bounds hold for a run that nothing cuts short. They rest on four assumptions about tokens: a text takes at most one
-per UTF-8 byte; the template around the messages of a request takes at most `WRAPPING`; an answer that a prompt shows
-again takes at most twice what it took to write, its bullets included; and an answer written in n tokens has at most
-`BYTES` · n bytes (English has four or five to a token). A point takes at least one token to write.
+The bounds hold for a run that nothing cuts short. Repeats are in them, and a budget must cover them: they are drawn
+before the run is judged, so that what they use up can be missing there. The bounds rest on four assumptions about
+tokens: a text takes at most one per UTF-8 byte; the template around the messages of a request takes at most `WRAPPING`;
+an answer that a prompt shows again takes at most twice what it took to write, its bullets included; and an answer
+written in n tokens has at most `BYTES` · n bytes (English has four or five to a token). A point takes at least one
+token to write.
 """
 
 from __future__ import annotations

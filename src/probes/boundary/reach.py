@@ -8,35 +8,38 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from src.asking import call_row, call_table
+from src.asking import CENSORED, call_row, call_table
 from src.dedup.evidence import cluster
 from src.dedup.gather import gather_verdicts
 from src.dedup.nodes import distinct
 from src.dedup.settings import Dedup
+from src.errors import FrontierError
 from src.interfaces import Lab
 from src.probes.boundary.metrics import UNKNOWN, total
 from src.probes.boundary.process import audit
 from src.records import Domain, Metrics, Progress, Rubric, Tables, Verdict
-from src.schemas import REPEATED_CLUSTERS
+from src.schemas import CALLS, REPEATED_CLUSTERS
 from src.settle import settle
 from src.stats.flat import put, put_interval
-from src.stats.richness import Incidence, chao2, coverage, ice
+from src.stats.richness import Incidence, chao2, coverage
 
 JUDGED = "repeats."
 """Before the name of a rubric: a call that only the repeats needed."""
 COUNTS = ("reach_observed", "reach_f1", "reach_f2")
-ESTIMATES = {"chao2": chao2, "ice": ice, "coverage": coverage}
+ESTIMATES = {"chao2": chao2, "coverage": coverage}
 ONCE = "repeats=1: each prompt of turn 1 was asked once; repeats=3 or more (5 is a good start) gives an estimate"
-ALIKE = "all draws are alike word for word, so they are no sample; at temperature 0 there is nothing to estimate"
+ALIKE = "all draws are alike word for word, as at temperature 0 or at the rehearsal server, so they are no sample"
+WITHDRAWN = "withdrawn: on simulated models it misses what is reachable (docs/validation.md)"
+CUT = "the judging of the repeats was cut short"
 
 
 async def judge_repeats(
     lab: Lab, extracted: Tables, processed: Tables, *, domain: Domain, dedup: Dedup, rubrics: Mapping[str, Rubric]
 ) -> Tables:
-    """Cluster and audit the points of all draws, branch by branch; adds the table repeats, and calls to calls.
+    """Judge the points of all draws; adds the tables repeats and draws, and calls to calls.
 
-    The linkage is one that no order can change, so that no draw is favoured. Only the cell's own thresholds are judged
-    for. What the cell has judged already is in the ledger.
+    The cell is whole before, and stays so: what ends the judging here, such as a limit, leaves repeats empty and stands
+    as the reason in draws. What the cell has judged already is in the ledger.
 
     Args:
         lab: its judge and encoder are used.
@@ -46,10 +49,27 @@ async def judge_repeats(
         dedup: the cell's own thresholds and guards.
         rubrics: the questions `duplicate` and `audit`.
     """
-    draws = extracted["draws"].row(0, named=True)
-    points = extracted["repeats"]
-    if draws["reason"] or points.is_empty():
-        return {**processed, "repeats": REPEATED_CLUSTERS.to_frame()}
+    draws, points = extracted["draws"], extracted["repeats"]
+    clusters, calls = REPEATED_CLUSTERS.to_frame(), CALLS.to_frame()
+    if not draws["reason"][0] and not points.is_empty():
+        try:
+            clusters, verdicts = await _judge(lab, points, draws["whole"][0], domain, dedup, rubrics)
+        except FrontierError as failure:
+            ended = CENSORED.get(type(failure), "error")
+            draws = draws.with_columns(reason=pl.lit(f"only the main run was judged, then {ended}: {failure}"))
+        else:
+            calls = _new_calls(verdicts, set(processed["calls"]["key"]))
+    return {**processed, "repeats": clusters, "draws": draws, "calls": pl.concat([processed["calls"], calls])}
+
+
+async def _judge(
+    lab: Lab, points: pl.DataFrame, draws: int, domain: Domain, dedup: Dedup, rubrics: Mapping[str, Rubric]
+) -> tuple[pl.DataFrame, list[tuple[str, Verdict]]]:
+    """Cluster the points of all draws branch by branch and audit them: the table repeats, and verdicts by rubric.
+
+    The linkage is one that no order can change, so that no draw is favoured. Only the cell's own thresholds are judged
+    for.
+    """
     own = replace(dedup, linkage="representative")
     nodes = distinct(points["atom_id"], points["text"])
     vectors = (await lab.encoder.encode(nodes.texts)).vectors
@@ -71,20 +91,20 @@ async def judge_repeats(
     audits = await audit(lab, nodes.texts, domain, rubrics["audit"])
     judged = [("duplicate", verdict) for _, verdicts in found for verdict in verdicts]
     judged += [("audit", verdict) for verdict in audits]
-    seen = set(processed["calls"]["key"])
+    valid = [audits[node].accepted for node in nodes.node_of]
+    clusters = [_counted(table, points, valid, draws) for table, _ in found]
+    return pl.concat(clusters).sort("branch", "cluster"), judged
+
+
+def _new_calls(judged: list[tuple[str, Verdict]], seen: set[str]) -> pl.DataFrame:
+    """The calls behind verdicts, but for those whose keys were seen, each once; schema CALLS."""
     calls = []
     for rubric, verdict in judged:
         for completion in verdict.completions:
             if completion.key not in seen:
                 seen.add(completion.key)
                 calls.append(call_row("judge", JUDGED + rubric, completion))
-    valid = [audits[node].accepted for node in nodes.node_of]
-    clusters = [_counted(table, points, valid, draws["whole"]) for table, _ in found]
-    return {
-        **processed,
-        "repeats": pl.concat(clusters).sort("branch", "cluster"),
-        "calls": pl.concat([processed["calls"], call_table(calls)]),
-    }
+    return call_table(calls)
 
 
 def _counted(table: pl.DataFrame, points: pl.DataFrame, valid: list[bool | None], draws: int) -> pl.DataFrame:
@@ -101,10 +121,10 @@ def _counted(table: pl.DataFrame, points: pl.DataFrame, valid: list[bool | None]
 def reach(extracted: Tables, processed: Tables | None) -> Metrics:
     """The numbers of repeats: what they cost, and, once they are judged, estimates with 95 % intervals.
 
-    `repeats` is the number of draws; None, with the reason, if some are missing. The unit of the estimates is a valid
-    cluster of a branch, and a sample is one draw of every branch.
+    `repeats` is the number of draws; None, with the reason, if some are missing or were not judged. The unit of the
+    estimates is a valid cluster of a branch, and a sample is one draw of every branch.
     """
-    draws = extracted["draws"].row(0, named=True)
+    draws = (extracted if processed is None else processed)["draws"].row(0, named=True)
     missing, whole = draws["reason"], draws["whole"]
     calls = extracted["calls"].filter(pl.col("turn").is_null())
     metrics: Metrics = {"calls_repeats": int(calls["requests"].sum())}
@@ -114,8 +134,11 @@ def reach(extracted: Tables, processed: Tables | None) -> Metrics:
     if processed is None:
         return metrics
     judged = processed["calls"].filter(pl.col("prompt").str.starts_with(JUDGED))
-    metrics["calls_repeats_judge"] = int(judged["requests"].sum())
-    put(metrics, "tokens_repeats_judge", total(judged["tokens_in"] + judged["tokens_out"]), UNKNOWN)
+    cut = missing != extracted["draws"]["reason"][0]  # then some was paid for, which the spend tells
+    put(metrics, "calls_repeats_judge", None if cut else int(judged["requests"].sum()), CUT)
+    tokens = None if cut else total(judged["tokens_in"] + judged["tokens_out"])
+    put(metrics, "tokens_repeats_judge", tokens, CUT if cut else UNKNOWN)
+    put(metrics, "ice", None, WITHDRAWN)
     missing = missing or (ONCE if whole == 1 else ALIKE if _alike(extracted["repeats"], whole) else "")
     if missing:
         for name in (*COUNTS, *(name + bound for name in ESTIMATES for bound in ("", "_low", "_high"))):

@@ -67,8 +67,10 @@ def _benches(setting: Setting, seed: int, models: Sequence[Knower]) -> list[Benc
 
 def _scaling(places: Sequence[Bench], planted: str) -> list[Outcome]:
     drawn = [[place.run(model, planted).first() for model in range(len(BILLIONS))] for place in places]
-    unions = [united(runs, place.accepts)[0] for place, runs in zip(places, drawn, strict=True)]
-    compared = compare(unions, places[0].seed)
+    unions, origins = zip(
+        *(united(runs, place.accepts) for place, runs in zip(places, drawn, strict=True)), strict=True
+    )
+    compared = compare(unions, places[0].seed, origins)
     parts = [[accuracy(place.judged(run)) for run in runs] for place, runs in zip(places, drawn, strict=True)]
     right = [averaged(*zip(*each, strict=True)) for each in zip(*parts, strict=True)]
     scaled = scaling_decision(np.log10(BILLIONS), compared, right)
