@@ -124,6 +124,20 @@ def said(knowledge: Knowledge, drawn: Chances, rng: np.random.Generator) -> list
     return answers
 
 
+def meaning_chances(knowledge: Knowledge, drawn: Chances) -> Numbers:
+    """How likely an answer holds each meaning, as :func:`said` draws them, shape (R, meanings).
+
+    Which invention and which junk is said is drawn anew for each of a Poisson number of points, so that each of them
+    comes by itself, as facts do.
+    """
+    junk, runs = knowledge.knower.junk, len(drawn.wrong)
+    parts = [drawn.facts * knowledge.known, drawn.facts * knowledge.misbelieved]
+    for share, count in ((1 - junk, INVENTIONS), (junk, JUNK)):
+        each = -np.expm1(-drawn.wrong * share / count)
+        parts.append(np.broadcast_to(each[:, None], (runs, count)))
+    return np.concatenate(parts, axis=1)
+
+
 def valid(meaning: Ints, n: int) -> Flags:
     """Whether what is said is true and says something; n facts."""
     return meaning < n

@@ -62,10 +62,10 @@ def wilson(successes: int, n: int) -> Interval:
 def wilson_leaf(valid: Sequence[bool], branch: Sequence[str]) -> Interval:
     """Wilson 95 % interval of the share of valid points when points of one branch resemble each other.
 
-    Wilson on n/deff with z replaced by t of G-1 degrees of freedom, G branches, where
-    deff = max(1, [sum_g (p_-g - p)^2] / [p(1-p)/n]), p_-g the share without branch g, and 1 if p is 0 or 1. With
-    branches of one size that is G/(G-1) times the linearised variance, which is too small where few branches differ
-    much (docs/decisions/017-leaf.md).
+    Wilson on n/deff with z replaced by t of v degrees of freedom, where
+    deff = max(1, sum_g u_g / [p(1-p)/n]), u_g = (p_-g - p)^2, p_-g the share without branch g, and 1 if p is 0 or 1;
+    v = (sum_g u_g)^2 / sum_g u_g^2 is Kish's effective number of branches, at most G-1 of G branches, at least 1.
+    Linearised deff and t of G-1 are too sure where few branches differ much (docs/decisions/017-leaf.md).
 
     Args:
         valid: verdict of each judged point, shape (n,).
@@ -87,22 +87,24 @@ def wilson_leaf(valid: Sequence[bool], branch: Sequence[str]) -> Interval:
         reason = f"{branches} branch{'es' if branches > 1 else ''}: their spread needs at least {FEWEST_BRANCHES}"
         return Interval(math.nan, math.nan, n, "branch", method, reason, branches)
     p = float(verdicts.mean())
-    deff = _design_effect(verdicts, group, branches)
+    deff, freedom = _between(verdicts, group, branches)
     # Wilson depends on n and z only through n/z^2, so t in the place of z is a smaller n.
-    shrink = (norm.ppf((1 + LEVEL) / 2) / t.ppf((1 + LEVEL) / 2, branches - 1)) ** 2
+    shrink = (norm.ppf((1 + LEVEL) / 2) / t.ppf((1 + LEVEL) / 2, freedom)) ** 2
     low, high = _bounds(p, n / deff * shrink)
     return Interval(low, high, n, "branch", f"{method}, {branches} branches, deff {deff:.2f}", branches=branches)
 
 
-def _design_effect(valid: np.ndarray, group: np.ndarray, branches: int) -> float:
-    """How many times larger the variance of the share is than with independent points; at least 1."""
+def _between(valid: np.ndarray, group: np.ndarray, branches: int) -> tuple[float, float]:
+    """How many times larger the variance of the share is than with independent points, at least 1; and its freedom."""
     n, p = valid.size, float(valid.mean())
     if p in (0.0, 1.0):
-        return 1.0
+        return 1.0, branches - 1.0
     points, right = np.bincount(group, minlength=branches), np.bincount(group, weights=valid, minlength=branches)
-    without = (right.sum() - right) / (n - points)
-    between = float(((without - p) ** 2).sum())
-    return max(1.0, between / (p * (1 - p) / n))
+    moved = ((right.sum() - right) / (n - points) - p) ** 2
+    if not moved.any():
+        return 1.0, branches - 1.0
+    freedom = float(moved.sum() ** 2 / (moved**2).sum())
+    return max(1.0, float(moved.sum()) / (p * (1 - p) / n)), min(branches - 1.0, max(1.0, freedom))
 
 
 def _bounds(p: float, n: float) -> tuple[float, float]:

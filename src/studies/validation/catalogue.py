@@ -31,7 +31,9 @@ EVERYWHERE = "expected over all universes of the setting, whose topics and branc
 HERE = "expected over fresh runs of the same models in the same universe"
 ACCURACY = "share of statements judged valid,"
 RECALL = "valid statements of the model over those of the union,"
-REACH = "number of (branch, fact) that the prompts can bring"
+REACH = "number of (branch, statement that the judge accepts) that the prompts can bring"
+TRUE_REACH = "number of (branch, known fact) that the prompts can bring"
+SEEN = "share of all chances that belongs to what was seen"
 TRULY = "share of what the runs said that is truly valid"
 ESTIMATORS = {
     "accuracy_plain": Estimator("accuracy, plain Wilson", "share", NOTHING, f"{ACCURACY} {EVERYWHERE}"),
@@ -44,10 +46,12 @@ ESTIMATORS = {
     "gap_branches": Estimator("recall difference, by branch", "share", NOMINAL, f"difference of recall_match, {HERE}"),
     "decline_rate": Estimator("decline rate", "share", NOMINAL, f"decline of accuracy per turn, {EVERYWHERE}"),
     "crossover": Estimator("crossover turn, Fieller", "turn", NOMINAL, f"where two models' lines meet, {EVERYWHERE}"),
-    "coverage": Estimator("sample coverage", "share", NOMINAL, "share of all chances that belongs to what was seen"),
+    "coverage": Estimator("sample coverage", "share", NOMINAL, f"{SEEN}, of statements that the judge accepts"),
+    "coverage_true": Estimator("coverage as that of facts", "share", NOTHING, f"{SEEN}, of known facts"),
     "chao2": Estimator("Chao2", "count", NOMINAL, "its own expectation over repeats"),
     "chao2_bound": Estimator("Chao2, lower limit", "count", BOUND, f"{REACH}; one-sided"),
-    "ice": Estimator("ICE", "count", NOMINAL, "its own expectation over repeats"),
+    "chao2_bound_true": Estimator("the same as a limit of facts", "count", NOTHING, f"{TRUE_REACH}; one-sided"),
+    "ice": Estimator("ICE, withdrawn", "count", NOTHING, "its own expectation over repeats"),
     "ice_reachable": Estimator("ICE as what is reachable", "count", NOTHING, REACH),
     "valid_judged": Estimator("share of valid, as judged", "share", NOTHING, TRULY),
     "valid_corrected": Estimator("share of valid, corrected", "share", NOMINAL, TRULY),

@@ -156,7 +156,7 @@ def _definitions(tried: Tried) -> dict[str, str]:
         "universe": "facts, topics and models drawn anew for every seed, with runs drawn straight from the chances of "
         "every statement: perfect reading, perfect merging, no text",
         "judge": "accepts or turns down every statement once and for all, with the errors of the setting; `valid` is "
-        "what it accepts, and every truth but that of the corrected share is under this judge",
+        "what it accepts, and every truth is under this judge but that of the corrected share and those of facts",
         "truth": f"over all universes: from {tried.universes:,} further ones, standard error in truth_error; in one "
         f"universe: from {FRESH} fresh runs of each model, or exact",
         "coverage": "share of the intervals that hold the truth, of those there are; its interval: Wilson, unit "

@@ -9,7 +9,7 @@ from src.studies.validation.catalogue import CAREFUL, ESTIMATORS, HOLDS, NOTHING
 from src.studies.validation.summary import ALARMED, ALARMS, FEWEST, FOUND
 from src.studies.wording import listed
 
-SHOWN = ("accuracy_leaf", "accuracy_plain", "chao2_bound", "ice_reachable")
+SHOWN = ("accuracy_leaf", "accuracy_plain", "coverage_true", "chao2_bound", "chao2_bound_true", "ice_reachable")
 """Estimators of which a sentence of their own tells how often they held the truth."""
 
 
@@ -96,7 +96,11 @@ def of_ways(ways: pl.DataFrame) -> list[str]:
         return [f"{head}: one seed has no spread, so nothing can be said."]
     names = [f"{row['number']} by {row['relative']:+.1%}" for row in apart.iter_rows(named=True)]
     if not names:
-        return [f"{head}, none of {ways.height} numbers can be told apart."]
+        reach = ((ways["difference_high"] - ways["difference_low"]) / 2 / ways["direct"].abs()).max()
+        return [
+            f"{head}, none of {ways.height} numbers can be told apart; the widest interval reaches {_percent(reach)} "
+            "to either side, so smaller differences of that number cannot be seen."
+        ]
     return [f"{head}, {len(names)} of {ways.height} numbers are apart: {listed(names)}."]
 
 

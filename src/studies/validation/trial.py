@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from src.calibration.sample import level
-from src.knower.drawing import Flags, valid
-from src.knower.runs import Incidences, Run, repeated, runs
+from src.knower.drawing import Flags, chances, meaning_chances, valid
+from src.knower.runs import Incidences, Run, runs
 from src.knower.world import Numbers, stream
 from src.stats.branches import Origins
 from src.stats.intervals import Interval, wilson, wilson_leaf
@@ -150,21 +150,39 @@ def _trends(place: Bench, run: Run, sibling: Run, population: Mapping[str, Truth
 
 
 def _unseen(place: Bench) -> list[Trial]:
-    """What the repeats of turn 1 say about what they did not show."""
-    setting, rng = place.setting, stream("repeats", place.seed)
-    drawn = repeated(place.held[OWN], setting.scopes, setting.draws, rng)
+    """What the repeats of turn 1 say about what they did not show: of what the judge accepts, be it true or not."""
+    rng = stream("repeats", place.seed)
+    chance, true = _accepted(place)
+    drawn = Incidences(rng.binomial(place.setting.draws, chance), place.setting.draws, chance)
     seen = incidence(drawn, rng)
-    again = [incidence(replace(drawn, counts=rng.binomial(drawn.draws, drawn.chance)), rng) for _ in range(FRESH)]
-    expected = {name: float(np.mean([of(each).value for each in again])) for name, of in RICHNESS.items()}
-    covered, least, richness, reachable = coverage(seen), chao2(seen), ice(seen), float(drawn.reachable)
+    again = [incidence(replace(drawn, counts=rng.binomial(drawn.draws, chance)), rng) for _ in range(FRESH)]
+    expected = {name: float(np.nanmean([of(each).value for each in again])) for name, of in RICHNESS.items()}
+    covered, least, richness = coverage(seen), chao2(seen), ice(seen)
+    reachable, truly = float(drawn.reachable), float((chance[:, true] > 0).sum())
+    known = replace(drawn, counts=drawn.counts[:, true], chance=chance[:, true])
     bound = least.interval
     return [
         _trial("coverage", covered.value, covered.interval, drawn.coverage),
+        _trial("coverage_true", covered.value, covered.interval, known.coverage),
         _trial("chao2", least.value, least.interval, expected["chao2"]),
         Trial("chao2_bound", least.value, bound.low, math.inf, reachable, bound.reason),
+        Trial("chao2_bound_true", least.value, bound.low, math.inf, truly, bound.reason),
         _trial("ice", richness.value, richness.interval, expected["ice"]),
         _trial("ice_reachable", richness.value, richness.interval, reachable),
     ]
+
+
+def _accepted(place: Bench) -> tuple[Numbers, Flags]:
+    """Chances that one draw of a branch brings each statement that the judge accepts, and which of them are true.
+
+    Returns:
+        Shapes (branches, accepted statements) and (accepted statements,).
+    """
+    held, n = place.held[OWN], len(place.held[OWN].facts)
+    nothing = np.zeros((1, n), dtype=bool)
+    rows = [meaning_chances(held, chances(held, scope, 1, nothing))[0] for scope in place.setting.scopes]
+    accepted = np.flatnonzero(place.accepts)
+    return np.array(rows)[:, accepted], valid(accepted, n)
 
 
 def incidence(drawn: Incidences, rng: np.random.Generator) -> Incidence:
