@@ -134,11 +134,33 @@ def test_simulated_models_share_one_world(composed: Compose) -> None:
         (["model=simulated", "model.name=gpt"], "model.name=gpt is simulated: give it a name that begins with"),
         (["model=simulated", "model.knower.knows=1.2"], r"model\.knower\.knows=1\.2: .*less than or equal to 1"),
         (["model=simulated", "model.knower.ways=[1,1,0,0]"], "ways are chances and add up to 1"),
+        (["model=simulated", "model.knower.errs_per_turn=1000"], r"model\.knower\.errs_per_turn=1000: .*or equal to 5"),
+        (["model=simulated", "strategy=recorded"], "model=recorded and strategy=recorded go together only"),
+        (["model=simulated", "+model.knower.tuned.simulated_inside={errs: 1}"],
+         "tuned.simulated_inside is the name of a domain: give its query, .*{invented engineering: "),
+        (["model=simulated", "domain.name=mine", "domain.query=my field", "+model.knower.tuned.mine={errs: 1}"],
+         "tuned.mine is the name of a domain: give its query, .*{my field: "),
         (["model=simulated", "model.world.facts=20000"], r"model\.world\.facts=20000: "),
         (["model=simulated", "judge=oracle", "judge.false_same=2"], r"judge\.false_same=2"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_one_sentence(composed: Compose, overrides: list[str], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence) as caught:
         read_cell(composed(*overrides))
     assert "\n" not in str(caught.value)
+
+
+def test_a_model_that_knows_nothing_has_no_coverage_and_says_why(simulated: Simulate) -> None:
+    nothing = ("model.world.facts=1", "model.world.topics=[1]", "model.knower.knows=0", "model.knower.misbelieves=1")
+    metrics = measured(simulated(*nothing, "strategy=sequential"))
+    assert (metrics["truth_coverage"], metrics["truth_reachable"]) == (None, 0)
+    assert "no fact that the model knows" in str(metrics["truth_coverage_reason"])
+
+
+def test_an_oracle_that_was_not_asked_yet_had_no_calls(simulated: Simulate) -> None:
+    cell = read_cell(simulated("phases=[extract]", "strategy=sequential", "repeats=1"))
+    with Ledger(cell.operation.ledger.path, "live", cell.operation.budget) as ledger:
+        metrics = asyncio.run(measure(cell, ledger, silent, {}))[2]
+    said = io.StringIO()
+    show_result(title(cell), metrics, {}, Path("x"), console=Console(file=said, width=120))
+    assert "to the model; 0 to the judge" in said.getvalue()

@@ -24,14 +24,12 @@ def reach_line(metrics: Metrics) -> str:
         return ""
     if metrics["chao2"] is None:
         return f"unseen knowledge: not estimated: {metrics['chao2_reason']}"
-    found, coverage = _whole(metrics["reach_observed"]), _with_bounds(metrics, "coverage")
-    least = f"at least {_with_bounds(metrics, 'chao2')}"
-    if metrics["reach_f1"] == metrics["reach_f2"] == 0:
-        return (
-            f"found {found}, each in three draws or more; coverage {coverage}; "
-            f"no sign of more that is reachable by these prompts ({least})"
-        )
-    return f"found {found}; coverage {coverage}; {least} reachable by these prompts"
+    again = metrics["reach_f1"] == metrics["reach_f2"] == 0
+    return (
+        f"found {_whole(metrics['reach_observed'])}{', each in three draws or more' * again}; "
+        f"coverage {_with_bounds(metrics, 'coverage')}; "
+        f"{'no sign of more than' if again else 'at least'} {_with_bounds(metrics, 'chao2')} reachable by these prompts"
+    )
 
 
 def reach_basis(metrics: Metrics) -> str:
@@ -72,7 +70,7 @@ def reach_curve(clusters: pl.DataFrame, title: Title, metrics: Metrics) -> Figur
         f"Turn 1 drawn again · {title.line}",
         f"n = {times.size:,} valid clusters (branch × cluster) in {draws} draws · {title.caveat}",
         f"{reach_line(metrics)}.\nPoints: mean over all choices of so many draws. Line: Chao2, a lower bound, with its "
-        "95 % interval; draws taken as independent; valid is what the judge accepts.",
+        "95 % interval; draws taken as independent.",
     )
     bound, low, high = (metrics[name] for name in ("chao2", "chao2_low", "chao2_high"))
     top = max(float(bound or 0), float(found[-1]))

@@ -84,7 +84,7 @@ class Knower:
             raise ValueError(f"knows={self.knows} and misbelieves={self.misbelieves} are more than all facts")
         if not self.errs and (self.errs_per_turn or self.errs_uneven):
             raise ValueError("errs=0 has no log odds: set errs_per_turn and errs_uneven to 0 too, or errs above 0")
-        if (invalid := self.points * self.errs / (1 - self.errs)) > MOST_INVALID:
+        if (invalid := round(self.points * self.errs / (1 - self.errs))) > MOST_INVALID:
             raise ValueError(
                 f"points={self.points:g} and errs={self.errs:g} are {invalid:,.0f} invalid points in an answer, which "
                 f"has at most {MOST_INVALID:,}"

@@ -44,7 +44,8 @@ def measurement(
     """How a model was measured.
 
     Args:
-        world, knower: the model.
+        world: what there is to know.
+        knower: the model.
         calls: of its cell (schema CALLS).
         expert_points: points that an expert is asked for.
         shown_points: points that an expert is shown, the first ones; None: all.

@@ -52,7 +52,9 @@ class World:
 
     def __post_init__(self) -> None:
         if self.leaves > MOST_TOPICS:
-            raise ValueError(f"topics={list(self.topics)} are {self.leaves:,} topics; a domain has at most {MOST_TOPICS:,}")
+            raise ValueError(
+                f"topics={list(self.topics)} are {self.leaves:,} topics; a domain has at most {MOST_TOPICS:,}"
+            )
 
     @property
     def leaves(self) -> int:

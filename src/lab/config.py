@@ -33,6 +33,7 @@ from src.store import run_folder, slug, slug_of
 
 LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder", "recorded"}
 RECORDED = ("src.llm.recorded.Recorded", "src.strategies.recorded.Recorded")
+TOGETHER = "model=recorded and strategy=recorded go together only, for answers that were collected elsewhere"
 SIMULATED = "simulated"
 """How the name of a simulated model begins, so that nothing that is named after it is taken for that of a real one."""
 OURS = ("kind", "name", "file", "endpoint")
@@ -138,28 +139,26 @@ def read_cell(cfg: DictConfig) -> Cell:
 
 
 def _check_recorded(cfg: DictConfig) -> None:
-    """Refuse recorded answers that do not stand in a model's place; before references between the two are resolved.
+    """Refuse recorded answers of a model that can be asked; before resolving, as the strategy refers to the model.
 
     Raises:
-        ConfigError: only one of model and strategy is `recorded`.
+        ConfigError: strategy is `recorded` and model is not.
     """
-    recorded = [OmegaConf.select(cfg, f"{part}._target_") == RECORDED[at] for at, part in enumerate(("model", "strategy"))]
-    if any(recorded) and not all(recorded):
-        raise ConfigError(
-            f"strategy={cfg.strategy.name} with {'model=recorded' if recorded[0] else 'a model that can be asked'}: "
-            "model=recorded and strategy=recorded go together only, for answers that were collected elsewhere"
-        )
+    if cfg.strategy["_target_"] == RECORDED[1] and cfg.model["_target_"] != RECORDED[0]:
+        raise ConfigError(f"strategy={cfg.strategy['name']} with a model that can be asked: {TOGETHER}")
 
 
 def _take_recording(config: dict[str, Any]) -> None:
     """Where a file of answers stands in the model's place, name it after the file and make its hash the revision.
 
     Raises:
-        ConfigError: the file cannot be read or lacks the domain.
+        ConfigError: the strategy would ask; the file cannot be read or lacks the domain.
     """
-    model = config["model"]
+    model, strategy = config["model"], config["strategy"]
     if model["_target_"] != RECORDED[0]:
         return
+    if strategy["_target_"] != RECORDED[1]:
+        raise ConfigError(f"strategy={strategy['name']} with model=recorded: {TOGETHER}")
     path = Path(model["file"])
     recording = read_recording(path)
     turns_of(recording.rows, build(config["domain"], "domain"), path)

@@ -33,7 +33,7 @@ def test_line_says_that_there_is_no_sign_of_more_where_everything_was_seen_again
     least: Metrics = {"chao2": 40.0, "chao2_low": 40, "chao2_high": 42}
     assert reach_line(seen | sure | least) == (
         "found 40, each in three draws or more; coverage 1.00 [.97, 1.00]; "
-        "no sign of more that is reachable by these prompts (at least 40 [40, 42])"
+        "no sign of more than 40 [40, 42] reachable by these prompts"
     )
     assert "no sign" not in reach_line(seen | sure | least | {"reach_f2": 1})
 

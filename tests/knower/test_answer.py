@@ -1,5 +1,8 @@
 """A simulated model answers the prompts of every prompt set by their names and values."""
 
+import asyncio
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -7,12 +10,14 @@ import pytest
 import yaml
 
 from src.errors import ConfigError
-from src.knower.answer import LONGEST_EXPERT, MINING, NAMING, answer, scope_of
+from src.knower.answer import LONGEST_EXPERT, MINING, MOST_FIELDS, NAMING, answer, scope_of
 from src.knower.drawing import Scope, chances
 from src.knower.knowledge import Knower, knowledge
 from src.knower.names import NAME
 from src.knower.wording import read, say
 from src.knower.world import World, facts, stream
+from src.records import Answer, Completion, Domain, Request, Usage
+from src.strategies.taxonomy import Taxonomy
 from src.text.lists import parse_names, parse_sentences
 from src.text.points import read_points
 
@@ -88,6 +93,36 @@ def test_what_is_missing_is_named_anew() -> None:
     experts = parse_sentences(ask("personas.experts", count=4), truncated=False)
     late = parse_sentences(ask("personas.missing", count=2, have=experts[:2]), truncated=False)
     assert late == experts[2:]
+
+
+def test_a_field_has_no_more_parts_than_its_names_hold() -> None:
+    asked: list[str] = []
+
+    async def reply(requests: Sequence[Request]) -> tuple[Answer, ...]:
+        asked.extend(request.template for request in requests)
+        said = [
+            Completion(ask(one.template, **one.values), "ok", "stop", Usage(1, 1), 0, False, "k") for one in requests
+        ]
+        return tuple(Answer("", 0, one) for one in said)
+
+    async def grow() -> tuple[int, int]:
+        turns = Taxonomy("taxonomy_257", (257,)).propose(Domain("field", QUERY), reply)
+        turn = await anext(turns)
+        await turns.aclose()
+        return len(turn.answers), turn.shortfall
+
+    assert asyncio.run(grow()) == (MOST_FIELDS, 1)
+    assert asked[:2] == ["taxonomy.children", "taxonomy.missing"]
+
+
+def test_siblings_do_not_overlap_whatever_number_is_asked_for_later() -> None:
+    have = names(ask("taxonomy.children", count=5))[:2]
+    for count, left in ((1, 1), (3, 3), (8, 3)):
+        late = names(answer(WORLD, KNOWER, "taxonomy.missing", {"query": QUERY, "path": (), "have": have,
+                                                                  "count": count}, stream()))  # fmt: skip
+        assert len(late) == left
+        parts = sorted((part.low, part.high) for part in (scope_of("taxonomy.mine", one, 5) for one in (*have, *late)))
+        assert all(high <= low + 1e-12 for (_, high), (low, _) in pairwise(parts))
 
 
 def test_a_leaf_is_answered_with_facts_of_its_part_of_the_line() -> None:

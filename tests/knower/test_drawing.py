@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from src.knower.drawing import Scope, chances, inclusion, of_fact, said, valid
-from src.knower.knowledge import Knower, Tuning, knowledge
+from src.knower.knowledge import MOST_INVALID, Knower, Tuning, knowledge
 from src.knower.world import World, facts
 
 WORLD = World(facts=400)
@@ -145,8 +145,38 @@ def test_meanings_tell_facts_from_inventions() -> None:
         ({"knows": 0.9, "misbelieves": 0.2}, "more than all facts"),
         ({"errs": 0.0}, "no log odds"),
         ({"ways": (0.5, 0.5, 0.5, 0.0)}, "add up to 1"),
+        ({"errs": 0.95}, r"errs\n.*less than or equal to 0\.9"),
+        ({"errs": 0.9, "points": 400.0}, "points=400 and errs=0.9 are 3,600 invalid points"),
+        ({"errs_per_turn": 5.1}, r"errs_per_turn\n.*less than or equal to 5"),
+        ({"strays": 1_000.0}, r"strays\n.*less than or equal to 4"),
+        ({"fame": 1e9}, r"fame\n.*less than or equal to 10"),
     ],
 )
 def test_a_model_that_cannot_be_is_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(Knower(), **change)  # type: ignore[arg-type]
+
+
+def test_a_universe_that_cannot_be_is_refused() -> None:
+    with pytest.raises(ValueError, match="are 10,000 topics; a domain has at most 4,096"):
+        World(topics=(100, 100))
+    with pytest.raises(ValueError, match=r"zipf\n.*less than or equal to 4"):
+        World(zipf=50)
+
+
+@pytest.mark.parametrize("points", [0.1, 12, 200])
+def test_invalid_points_have_an_end_and_at_the_bounds_nothing_overflows(points: float) -> None:
+    tuned = {QUERY: Tuning(errs=10, errs_per_turn=5)}
+    extreme = Knower(points=points, errs=0.9, errs_per_turn=5, errs_uneven=5, fame=10, uneven=10, strays=4, tuned=tuned)
+    for facts_, topics, zipf, scope in ((1, (1,), 0, Scope()), (400, (5, 5), 4, Scope(count=5, expert="a"))):
+        held = knowledge(World(facts=facts_, topics=topics, zipf=zipf, crowding=0.01), extreme, QUERY)
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            drawn = chances(held, scope, 1_000, np.zeros((2, facts_), dtype=bool))
+            (answer, _) = said(held, drawn, np.random.default_rng(0))
+        assert (drawn.wrong <= MOST_INVALID * 1.001).all()
+        assert len(answer) < 2 * MOST_INVALID
+
+
+def test_the_end_of_invalid_points_is_far_from_what_models_do() -> None:
+    held = knowledge(WORLD, Knower(errs=0.9, errs_uneven=0, errs_per_turn=0), QUERY)
+    assert chances(held, Scope(), 1, nothing(1)).error == pytest.approx(0.9)

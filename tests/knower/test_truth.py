@@ -11,6 +11,7 @@ from src.knower.truth import truth
 from src.knower.wording import say
 from src.knower.world import INVENTIONS, World, facts, stream
 from src.records import Metrics
+from src.schemas import DRAWS
 from src.text.lists import parse_names
 
 WORLD, KNOWER, QUERY = World(facts=400, topics=(2, 2)), Knower(seed=9), "deep learning"
@@ -27,7 +28,13 @@ def said(meaning: int, way: int = 0) -> str:
     return say(WORLD, QUERY, meaning, way)
 
 
-def count(rows: list[tuple[str, int]], repeats: list[tuple[str, str]] = (), prompt: str = "taxonomy.mine") -> Metrics:
+def count(
+    rows: list[tuple[str, int]],
+    repeats: list[tuple[str, str]] = (),
+    prompt: str = "taxonomy.mine",
+    knower: Knower = KNOWER,
+    draws: tuple[int, int, str] = (5, 5, ""),
+) -> Metrics:
     """The truth about points (text, cluster), of which the first of a cluster represents it."""
     texts, clusters = [text for text, _ in rows], [cluster for _, cluster in rows]
     judged = {
@@ -44,9 +51,10 @@ def count(rows: list[tuple[str, int]], repeats: list[tuple[str, str]] = (), prom
         "atoms": pl.DataFrame({"atom_id": range(len(rows)), "text": texts}, schema={"atom_id": int, "text": str}),
         "calls": pl.DataFrame(calls),
         "repeats": pl.DataFrame(repeats, schema={"branch": str, "text": str}, orient="row"),
+        "draws": pl.DataFrame([draws], schema=DRAWS, orient="row"),
     }
     schema = {"atom_id": int, "cluster_id": int, "unique": bool}
-    return truth(WORLD, KNOWER, QUERY, extracted, {"atoms": pl.DataFrame(judged, schema=schema)}, 5)
+    return truth(WORLD, knower, QUERY, extracted, {"atoms": pl.DataFrame(judged, schema=schema)}, 5)
 
 
 def test_meanings_clusters_and_merges_are_counted() -> None:
@@ -92,9 +100,19 @@ def test_coverage_is_the_share_of_the_chances_that_the_repeats_brought() -> None
 
 
 def test_what_there_is_no_truth_about_says_why() -> None:
-    found = count([])
+    found = count([], draws=(1, 1, ""))
     assert found["truth_accuracy"] is None
     assert found["truth_accuracy_reason"] == "no points were found"
     assert found["truth_coverage"] is None
     assert "repeats: 1" in str(found["truth_coverage_reason"])
     assert (found["truth_unique"], found["truth_valid"], found["truth_wrong_merges"]) == (0, 0, 0)
+
+
+def test_repeats_that_brought_nothing_are_not_taken_for_no_repeats() -> None:
+    assert count([(said(FACT), 0)])["truth_coverage"] == 0, "there was something to bring"
+    for knower in (Knower(knows=0, misbelieves=0), Knower(knows=0, misbelieves=1)):
+        found = count([(said(N + FACT), 0)], [(BRANCHES[0], said(N + FACT))], knower=knower)
+        assert (found["truth_coverage"], found["truth_reachable"]) == (None, 0)
+        assert "no fact that the model knows" in str(found["truth_coverage_reason"])
+    short = count([(said(FACT), 0)], [(BRANCHES[0], said(FACT))], draws=(5, 2, "only 2 of 5 draws, then budget"))
+    assert (short["truth_coverage"], short["truth_coverage_reason"]) == (None, "only 2 of 5 draws, then budget")

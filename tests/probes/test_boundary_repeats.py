@@ -1,5 +1,6 @@
 """Turn 1 drawn again over real HTTP: what it brings, and that it changes nothing else."""
 
+import asyncio
 import json
 import threading
 from collections import Counter
@@ -12,10 +13,13 @@ import pytest
 from conftest import Compose
 from endpoint import Fault, ScriptedEndpoint, derived, status
 
+from src.console import silent
 from src.errors import ConfigError
-from src.lab.config import read_cell
-from src.lab.measure import done, kept
+from src.lab.config import Cell, read_cell
+from src.lab.measure import done, measure
 from src.lab.plan import compare, plan_cell
+from src.ledger import Ledger
+from src.records import Metrics
 from src.run import run
 from src.schemas import DRAWS, REPEATED_CLUSTERS, REPEATS
 
@@ -63,6 +67,10 @@ def table(place: Path, name: str) -> pl.DataFrame:
     return pl.read_parquet(place / "cell" / f"{name}.parquet")
 
 
+def main_run(metrics: Metrics) -> Metrics:
+    return {name: value for name, value in metrics.items() if not name.startswith(OWN)}
+
+
 def test_raising_repeats_changes_no_byte_and_no_number_of_the_run_itself(
     remote: Compose, server: ScriptedEndpoint, tmp_path: Path
 ) -> None:
@@ -72,8 +80,7 @@ def test_raising_repeats_changes_no_byte_and_no_number_of_the_run_itself(
     outcome = run(remote("max_turns=2", "strategy=taxonomy_l2w2", "repeats=3"))
     assert server.count() == asked + 2 * 4
     assert [(tmp_path / "cell" / f"{name}.parquet").read_bytes() for name in same] == before
-    others = {name: value for name, value in outcome.metrics.items() if not name.startswith(OWN)}
-    assert others == {name: value for name, value in once.items() if not name.startswith(OWN)}
+    assert main_run(outcome.metrics) == main_run(once)
     calls = table(tmp_path, "extract/calls")
     assert calls.filter(pl.col("turn").is_null())["prompt"].to_list() == 8 * ["taxonomy.mine"]
     assert outcome.metrics["calls_repeats"] == 8
@@ -141,37 +148,40 @@ def test_an_endpoint_that_fails_among_the_repeats_keeps_what_was_extracted(compo
     assert table(tmp_path, "extract/atoms").height == 6
 
 
-def by_llm(composed: Compose, subject: ScriptedEndpoint, judge: ScriptedEndpoint, *overrides: str) -> Any:
-    url = f"judge.endpoint.base_url={judge.base_url}"
-    return cell(composed, subject, "judge=openai", "judge.id=j", url, "judge.endpoint.api_key_env=null", *overrides)
-
-
 @pytest.mark.parametrize("fault", ["budget", "endpoint", "replay"])
 def test_repeats_that_cannot_be_judged_cost_no_finished_cell_and_running_again_goes_on(
     composed: Compose, varying: ScriptedEndpoint, tmp_path: Path, fault: str
 ) -> None:
-    broken = [False]
-    faults = lambda _, body: status(401, "gone") if broken[0] else None  # noqa: E731
+    broken = False
+
+    def faults(number: int, body: dict[str, Any]) -> Fault | None:
+        return status(401, "gone") if broken else None
+
+    def go(*overrides: str) -> tuple[Cell, Metrics]:
+        """Measure without figures and MLflow."""
+        url = f"judge.endpoint.base_url={judge.base_url}"
+        llm = ("judge=openai", "judge.id=j", url, "judge.endpoint.api_key_env=null")
+        known = read_cell(cell(composed, varying, *llm, *overrides))
+        place = known.operation.ledger
+        with Ledger(Path(place.path), place.mode, known.operation.budget) as ledger:
+            return known, asyncio.run(measure(known, ledger, silent, {}))[2]
+
     with ScriptedEndpoint(faults=faults) as judge:
-        once = run(by_llm(composed, varying, judge)).metrics
-        more = ["repeats=3"]
-        if fault == "budget":
-            more.append("budget.calls=3")  # two draws and one of two audits
-        elif fault == "replay":
-            run(by_llm(composed, varying, judge, "repeats=3", "phases=[extract]"))
-            more.append("ledger.mode=replay")
-        broken[0] = fault == "endpoint"
-        cut = by_llm(composed, varying, judge, *more)
-        metrics = run(cut).metrics
-        assert {**once, **{name: metrics[name] for name in once if name.startswith(OWN)}}.items() <= metrics.items()
+        _, once = go()
+        if fault == "replay":
+            go("repeats=3", "phases=[extract]")
+        broken = fault == "endpoint"
+        # Of the budget, two draws and one of two audits.
+        cut, metrics = go("repeats=3", *{"budget": ["budget.calls=3"], "replay": ["ledger.mode=replay"]}.get(fault, []))
+        assert main_run(metrics) == main_run(once)
         assert (metrics["stop_reason"], metrics["repeats"], metrics["calls_repeats"]) == ("saturated", None, 2)
         ended = "budget: " if fault == "budget" else "error: "
         assert str(metrics["chao2_reason"]).startswith(f"only the main run was judged, then {ended}")
-        assert done(read_cell(cut)) is kept(read_cell(cut)) is None
-        broken[0], before = False, judge.count()
-        whole = by_llm(composed, varying, judge, "repeats=3")
-        assert (run(whole).metrics["repeats"], judge.count() - before) == (3, 1 if fault == "budget" else 2)
-        assert kept(read_cell(whole)) is not None
+        assert done(cut) is None
+        broken, before = False, judge.count()
+        whole, metrics = go("repeats=3")
+        assert (metrics["repeats"], judge.count() - before) == (3, 1 if fault == "budget" else 2)
+        assert done(whole) is not None
     assert table(tmp_path, "process/draws").rows() == [(3, 3, "")]
 
 
