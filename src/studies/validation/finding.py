@@ -13,7 +13,7 @@ from src.figures.validation import coverage_figure
 from src.records import Metrics
 from src.stats.flat import put
 from src.studies.validation.catalogue import BOUND, CAREFUL, ESTIMATORS, HOLDS, NOTHING, whole
-from src.studies.validation.planted import BILLIONS, TUNINGS
+from src.studies.validation.planted import BILLIONS, EFFECT, TUNINGS, WEAKER
 from src.studies.validation.sentences import of_intervals, of_stops, of_studies, of_ways, tries
 from src.studies.validation.setting import STEP, TUNED, Setting
 from src.studies.validation.summary import ALARMED, ALARMS, FEWEST, FOUND
@@ -151,7 +151,6 @@ def _settings(settings: Mapping[str, Setting]) -> pl.DataFrame:
 
 
 def _definitions(tried: Tried) -> dict[str, str]:
-    inside, outside = TUNINGS["inside"], TUNINGS["outside"]
     return {
         "universe": "facts, topics and models drawn anew for every seed, with runs drawn straight from the chances of "
         "every statement: perfect reading, perfect merging, no text",
@@ -177,14 +176,22 @@ def _definitions(tried: Tried) -> dict[str, str]:
         "planted in scaling": f"models of {listed([f'{size}B' for size in BILLIONS])}, each of which knows "
         f"{whole(STEP)} of all facts more than the one before, three domains; not planted: models that know "
         "the same, or equally much",
-        "planted in specialisation": f"log odds of an invalid statement inside {inside.errs:+g} in turn 1 and "
-        f"{inside.errs_per_turn:+g} per turn; outside {outside.errs:+g} and {outside.errs_per_turn:+g}; two domains "
+        "planted in specialisation": f"log odds of an invalid statement {_tuned(EFFECT)}; in the weaker effect, "
+        f"of which only the power is told, {_tuned(WEAKER)}; two domains "
         "inside, one outside; an effect is found if it is shown in every domain that has it; not planted: two models "
         "of the same parameters",
         "wanted": f"an effect found in at least {whole(FOUND)}, a false alarm in at most {ALARMS} of {ALARMED}",
         "patience": f"runs of {tried.turns} turns; lost: valid statements first made after the stop; saved: points "
         "after it; every meaning is novel once",
     }
+
+
+def _tuned(planted: str) -> str:
+    inside, outside = TUNINGS[planted]["inside"], TUNINGS[planted]["outside"]
+    return (
+        f"inside {inside.errs:+g} in turn 1 and {inside.errs_per_turn:+g} per turn, outside {outside.errs:+g} and "
+        f"{outside.errs_per_turn:+g}"
+    )
 
 
 def _missing(tried: Tried) -> tuple[str, ...]:

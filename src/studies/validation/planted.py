@@ -22,9 +22,15 @@ BILLIONS = (8, 70, 405)
 """Sizes of three models, as in arXiv 2602.00959."""
 ZONES = {"simulated domain one": "inside", "simulated domain two": "inside", "simulated domain three": "outside"}
 PREDICTED = {"crossover": ("inside",), "collapse": ("outside",)}
-TUNINGS = {"inside": Tuning(errs=-1.5, errs_per_turn=0.5), "outside": Tuning(errs=0.8, errs_per_turn=0.5)}
-"""What fine-tuning did where it is planted: ahead and overtaken inside, behind and falling faster outside."""
-EQUAL, SAME, EFFECT = "equally able models", "models that know the same", "effect"
+EQUAL, SAME, EFFECT, WEAKER = "equally able models", "models that know the same", "effect", "weaker effect"
+TUNINGS = {
+    EFFECT: {"inside": Tuning(errs=-1.8, errs_per_turn=0.6), "outside": Tuning(errs=0.8, errs_per_turn=0.5)},
+    WEAKER: {"inside": Tuning(errs=-1.0, errs_per_turn=0.4), "outside": Tuning(errs=0.5, errs_per_turn=0.3)},
+}
+"""What fine-tuning did where it is planted: ahead and overtaken inside, behind and falling faster outside.
+
+The weaker one only shows how much is missed of it: an effect has no size below which nobody looks.
+"""
 
 
 class Outcome(NamedTuple):
@@ -48,7 +54,6 @@ class Outcome(NamedTuple):
 def outcomes(setting: Setting, seed: int) -> list[Outcome]:
     """Both studies, with an effect and without one, in the universe of a seed."""
     own = setting.lineup[OWN]
-    tuned = replace(own, tuned={query: TUNINGS[zone] for query, zone in ZONES.items()})
     found = []
     for planted, models in (
         (EFFECT, setting.lineup[:SIBLING]),
@@ -56,8 +61,12 @@ def outcomes(setting: Setting, seed: int) -> list[Outcome]:
         (EQUAL, tuple(replace(own, seed=place) for place in range(len(BILLIONS)))),
     ):
         found += _scaling(_benches(setting, seed, models), planted)
-    for planted, models in ((EFFECT, (own, tuned)), (EQUAL, (own, replace(own, seed=SIBLING)))):
-        found += _specialisation(_benches(setting, seed, models), planted)
+    others = {
+        planted: replace(own, tuned={query: tunings[zone] for query, zone in ZONES.items()})
+        for planted, tunings in TUNINGS.items()
+    }
+    for planted, other in {**others, EQUAL: replace(own, seed=SIBLING)}.items():
+        found += _specialisation(_benches(setting, seed, (own, other)), planted)
     return found
 
 
@@ -95,8 +104,8 @@ def _specialisation(places: Sequence[Bench], planted: str) -> list[Outcome]:
     found = []
     for name, zone in product(PREDICTED, ("inside", "outside")):
         # An effect in several domains is found if it is found in all of them; a false alarm is one in any.
-        real = planted == EFFECT and zone in PREDICTED[name]
+        real = planted in TUNINGS and zone in PREDICTED[name]
         shown = [bool(event.shown) for event in tested if (event.name, event.zone) == (name, zone)]
         found.append(Outcome("specialisation", planted, f"{name} {zone}", real, (all if real else any)(shown)))
-    false = any(event.shown and not (planted == EFFECT and event.predicted) for event in tested)
+    false = any(event.shown and not (planted in TUNINGS and event.predicted) for event in tested)
     return [*found, Outcome("specialisation", planted, "any event that was not planted", False, false)]

@@ -6,6 +6,7 @@ import polars as pl
 
 from src.figures.captions import plural
 from src.studies.validation.catalogue import CAREFUL, ESTIMATORS, HOLDS, NOTHING, VERDICTS, whole
+from src.studies.validation.planted import WEAKER
 from src.studies.validation.summary import ALARMED, ALARMS, FEWEST, FOUND
 from src.studies.wording import listed
 
@@ -54,11 +55,16 @@ def of_studies(studies: pl.DataFrame) -> list[str]:
     for study in studies["study"].unique(maintain_order=True):
         rows = studies.filter(pl.col("study") == study)
         real, false = rows.filter(pl.col("planted_claim")), rows.filter(~pl.col("planted_claim"))
-        found = [f"{row['claim']} {row['said']} of {row['seeds']}" for row in real.iter_rows(named=True)]
+        found, weaker = (
+            [f"{row['claim']} {row['said']} of {row['seeds']}" for row in some.iter_rows(named=True)]
+            for some in (real.filter(pl.col("planted") != WEAKER), real.filter(planted=WEAKER))
+        )
         most = false.sort("said", descending=True, maintain_order=True).row(0, named=True)
         failed = [f"{row['claim']} ({row['planted']})" for row in rows.filter(verdict="fails").iter_rows(named=True)]
         lines.append(
-            f"Study {study}: what was planted is found: {listed(found)} (wanted: {whole(FOUND)}). Of "
+            f"Study {study}: what was planted is found: {listed(found)} (wanted: {whole(FOUND)}). "
+            + (f"Of a weaker effect: {listed(weaker)} (power; nothing is wanted of it). " if weaker else "")
+            + f"Of "
             f"{plural(false.height, 'claim')} about what was not planted the most frequent is “{most['claim']}” with "
             f"{most['said']} of {most['seeds']} ({most['planted']}; wanted: at most {ALARMS} of {ALARMED})."
             + (f" Fails: {listed(failed)}." if failed else "")

@@ -13,7 +13,7 @@ import polars as pl
 from src.stats.flat import number
 from src.stats.intervals import wilson
 from src.studies.validation.catalogue import ESTIMATORS, verdict, whole
-from src.studies.validation.planted import Outcome
+from src.studies.validation.planted import WEAKER, Outcome
 from src.studies.validation.population import Truth
 from src.studies.validation.stopping import Stop
 from src.studies.validation.trial import Trial
@@ -121,10 +121,15 @@ def studies_table(tried: Sequence[Sequence[Outcome]]) -> pl.DataFrame:
         interval = wilson(said, n)
         kept = said >= FOUND * n if first.real else said * ALARMED <= ALARMS * n
         wanted = f"in at least {whole(FOUND)}" if first.real else f"in at most {ALARMS} of {ALARMED}"
+        told = first.real and first.planted == WEAKER
         rows.append(
             {
                 **{"study": first.study, "planted": first.planted, "claim": first.claim, "planted_claim": first.real},
-                **{"wanted": wanted, "verdict": "holds" if kept else "fails", "seeds": n, "said": said},
+                **{
+                    "wanted": "told only" if told else wanted,
+                    "verdict": "power" if told else "holds" if kept else "fails",
+                },
+                **{"seeds": n, "said": said},
                 **{"share": said / n, "share_low": interval.low, "share_high": interval.high},
             }
         )

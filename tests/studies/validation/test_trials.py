@@ -13,7 +13,7 @@ from src.knower.world import World
 from src.saturation import Saturation
 from src.stats.trends import Judged, crossing
 from src.studies.validation.catalogue import ESTIMATORS
-from src.studies.validation.planted import EFFECT, outcomes
+from src.studies.validation.planted import TUNINGS, outcomes
 from src.studies.validation.population import counted, line, truths
 from src.studies.validation.setting import OWN, SIBLING, Errors, Setting, bench
 from src.studies.validation.stopping import stops
@@ -112,7 +112,7 @@ def test_patience_never_stops_earlier_and_what_is_lost_comes_after_the_stop():
 
 def test_studies_are_tried_with_an_effect_and_without():
     found = outcomes(TINY, 0)
-    assert {(each.study, each.planted == EFFECT) for each in found} == {
+    assert {(each.study, each.planted in TUNINGS) for each in found} == {
         (study, there) for study in ("scaling", "specialisation") for there in (True, False)
     }
     assert {each.claim for each in found if each.real} == {

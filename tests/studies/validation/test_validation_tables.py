@@ -10,8 +10,9 @@ import pytest
 from src.studies.linkages import COMPARED
 from src.studies.validation.catalogue import BOUND, ESTIMATORS, NOMINAL, verdict
 from src.studies.validation.finding import Tried, finding
-from src.studies.validation.planted import Outcome
+from src.studies.validation.planted import WEAKER, Outcome
 from src.studies.validation.population import Truth
+from src.studies.validation.sentences import of_studies
 from src.studies.validation.setting import Setting
 from src.studies.validation.stopping import Stop
 from src.studies.validation.summary import estimates_table, stops_table, studies_table
@@ -72,12 +73,16 @@ def test_studies_fail_below_95_percent_found_and_above_16_of_200_alarms():
         return [
             Outcome("scaling", "effect", "more", True, found),
             Outcome("scaling", "nothing", "more or less", False, alarm),
+            Outcome("scaling", WEAKER, "more", True, False),
         ]
 
-    for found, alarms, said in ((190, 16, ["holds", "holds"]), (189, 17, ["fails", "fails"])):
+    for found, alarms, said in ((190, 16, ["holds"] * 2), (189, 17, ["fails"] * 2)):
         table = studies_table([trial(at < found, at < alarms) for at in range(200)])
-        assert table["verdict"].to_list() == said
-        assert table["said"].to_list() == [found, alarms]
+        assert table["verdict"].to_list() == [*said, "power"]
+        assert table["said"].to_list() == [found, alarms, 0]
+        (line,) = of_studies(table)
+        assert "Of a weaker effect: more 0 of 200 (power" in line
+        assert ("Fails:" in line) == ("fails" in said)
 
 
 def test_stops_are_averaged_by_patience():
