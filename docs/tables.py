@@ -38,7 +38,7 @@ def options(root: Path) -> str:
 
 def _said(group: str, option: str) -> str:
     """What to type to get an option."""
-    if group in ("fetch", "dataset"):  # a data set is asked about by later probes
+    if group == "fetch":
         return f"python -m src.fetch {option}"
     if group == "rubric":  # chosen by the probe, for each question that it puts to the judge
         return f"rubric@rubrics.{option.partition('_')[0]}={option}"

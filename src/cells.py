@@ -13,8 +13,19 @@ from src.figures.captions import Title, title_of
 from src.figures.finding import Source
 from src.identity import key_of
 from src.records import Metrics, Tables
-from src.store import cell_folders, read_metrics, read_phase
+from src.store import Phase, cell_folders, read_metrics, read_phase
 from src.store.files import DAMAGED, first_line
+
+TABLES: Mapping[str, Mapping[Phase, tuple[str, ...]]] = {
+    "boundary": {"extract": ("atoms", "turns", "calls", "stop"), "process": ("atoms", "pairs", "calls")},
+    "categories": {"extract": ("questions", "answers", "calls", "stop"), "process": ("answers", "questions")},
+}
+"""By probe, what a finished cell holds at least."""
+CONTENT = {
+    "boundary": ("extract/atoms", "process/atoms", "process/pairs"),
+    "categories": ("extract/questions", "process/answers", "process/questions"),
+}
+"""By probe, the tables that say what was found."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +35,7 @@ class MeasuredCell:
     Attributes:
         folder: where it lies, relative to the repository where it lies inside, for people.
         key: its cell_key.
-        content: sha256 over its tables of points: one and the same cell may go on and hold more.
+        content: sha256 over the tables of what was found: one and the same cell may go on and hold more.
         title: what it is about, who judged, whether a real model was asked.
         config: the configuration that the key hashes, as in `process/config.yaml`.
         metrics: `process/metrics.json`.
@@ -91,7 +102,7 @@ def find_cells(place: Path, root: Path, probe: str = "boundary") -> Found:
             if not config:
                 unfinished.append(f"{shown} is not finished")
             elif config.get("probe") == probe:
-                found.append(_read(folder, shown, config, metrics))
+                found.append(_read(folder, shown, config, metrics, probe))
         except DAMAGED as error:  # one cell of many: the others are of use
             unfinished.append(f"{shown} cannot be read ({first_line(error)}): remove it, or run that cell again")
     if not found:
@@ -103,16 +114,15 @@ def find_cells(place: Path, root: Path, probe: str = "boundary") -> Found:
     return Found(tuple(found), tuple(unfinished))
 
 
-def _read(folder: Path, shown: str, config: Mapping[str, Any], metrics: Metrics) -> MeasuredCell:
+def _read(folder: Path, shown: str, config: Mapping[str, Any], metrics: Metrics, probe: str) -> MeasuredCell:
     _, extracted = read_phase(folder, "extract")
     _, processed = read_phase(folder, "process")
-    tables = {"extract": ("atoms", "turns", "calls", "stop"), "process": ("atoms", "pairs", "calls")}
-    for (phase, names), there in zip(tables.items(), (extracted, processed), strict=True):
+    for (phase, names), there in zip(TABLES[probe].items(), (extracted, processed), strict=True):
         if absent := [name for name in names if name not in there]:
             raise ValueError(f"{phase} lacks {', '.join(absent)}")
     digest = sha256()
-    for path in ("extract/atoms.parquet", "process/atoms.parquet", "process/pairs.parquet"):
-        digest.update(sha256((folder / path).read_bytes()).digest())
+    for table in CONTENT[probe]:
+        digest.update(sha256((folder / f"{table}.parquet").read_bytes()).digest())
     return MeasuredCell(
         shown, key_of(config), digest.hexdigest(), title_of(config), config, metrics, extracted, processed
     )
@@ -131,12 +141,7 @@ def choose(
     Raises:
         ConfigError: a name that no cell has; nothing is left; two different cells would be compared as one.
     """
-    for name in where:
-        if all(cell.value(name) is None for cell in cells):
-            raise ConfigError(
-                f"where: no cell has a value {name}; names are those of process/config.yaml, such as seed"
-            )
-    fit = [cell for cell in cells if all(cell.value(name) in _values(value) for name, value in where.items())]
+    fit = fitting(cells, where)
     variants = [cell for cell in fit if cell.value("prompts.name") in variant_prompts]
     chosen = [cell for cell in fit if cell.value("prompts.name") not in variant_prompts]
     if not chosen:
@@ -144,6 +149,28 @@ def choose(
             f"none of {len(cells)} cells fits where={dict(where)} with other prompts than {', '.join(variant_prompts)}"
         )
     return _one_each(chosen), tuple(variants)
+
+
+def fitting(cells: Sequence[MeasuredCell], where: Mapping[str, Any]) -> tuple[MeasuredCell, ...]:
+    """The cells that have the wanted values; copies of one and the same cell count once.
+
+    Args:
+        cells: all of them.
+        where: dotted name of a configured value → the value, or a list of values, that a cell must have.
+
+    Raises:
+        ConfigError: a name that no cell has.
+    """
+    for name in where:
+        if all(cell.value(name) is None for cell in cells):
+            raise ConfigError(
+                f"where: no cell has a value {name}; names are those of process/config.yaml, such as seed"
+            )
+    fit = [cell for cell in cells if all(cell.value(name) in _values(value) for name, value in where.items())]
+    kept: dict[str, MeasuredCell] = {}
+    for cell in fit:
+        kept.setdefault(cell.key, cell)
+    return tuple(kept.values())
 
 
 def _one_each(cells: Sequence[MeasuredCell]) -> tuple[MeasuredCell, ...]:

@@ -19,8 +19,7 @@ from src.figures.captions import Title, percent, plural
 from src.figures.finding import Finding
 from src.figures.plans import COLUMNS as PLAN_COLUMNS
 from src.figures.plans import LEGEND, Compared, PlanRow, fact_lines, plan_lines
-from src.figures.reach import reach_basis, reach_line
-from src.figures.summary import Spend, cautions, rows
+from src.figures.summary import Spend, Told, cautions, rows
 from src.figures.sweeps import COLUMNS, STATUS, UNDONE, SweptCell, caveats, headline, labels, varied
 from src.figures.sweeps import rows as sweep_rows
 from src.interfaces import Report
@@ -53,6 +52,7 @@ def progress(console: Console | None = None) -> Iterator[Report]:
 def show_result(
     title: Title,
     metrics: Metrics,
+    told: Told,
     spend: Spend,
     folder: Path,
     facts: Sequence[Compared] = (),
@@ -63,6 +63,7 @@ def show_result(
     Args:
         title: what the cell is about.
         metrics: the metrics of the cell; after an extraction alone those that there are.
+        told: what its probe says of them.
         spend: what it cost.
         folder: the cell folder.
         facts: what it took beside what was planned.
@@ -73,16 +74,16 @@ def show_result(
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold", style="dim")
-    for row in rows(title, metrics, spend):
+    for row in rows(told, spend):
         table.add_row(Text(row.label), Text(row.value, style="bold"), Text(row.remark))
     console.print(Text(title.line, style="bold"))
     for line in cautions(title, metrics):
         console.print(Text(line, style="bold yellow"))
     console.print(table)
-    basis = reach_basis(metrics)
-    for line, style in ((reach_line(metrics), "bold" if basis else "dim"), (basis, "dim")):
-        if line:
-            console.print(Text(line, style=style))
+    for line, basis in told.lines:
+        console.print(Text(line, style="bold" if basis else "dim"))
+        if basis:
+            console.print(Text(basis, style="dim"))
     for line in fact_lines(facts):
         console.print(Text(f"planned beside taken: {line}", style="dim"))
     console.print(Text(f"tables and metrics: {folder}"), soft_wrap=True)

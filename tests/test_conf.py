@@ -1,5 +1,6 @@
 """Every option of every config group composes, and its classes can be built; new options are found by themselves."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,19 @@ from src.lab.build import build
 from src.lab.config import read_cell
 from src.store import slug
 
-GROUPS = ("domain", "embedder", "endpoint", "judge", "model", "probe", "prompts", "strategy", "thresholds")
+GROUPS = (
+    "dataset",
+    "domain",
+    "embedder",
+    "endpoint",
+    "judge",
+    "model",
+    "probe",
+    "prompts",
+    "strategy",
+    "thresholds",
+    "wording",
+)
 OPTIONS = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
 RECORDED = [("model", "recorded"), ("strategy", "recorded")]
 """Options that go together only, and with a file of answers."""
@@ -22,6 +35,12 @@ RUBRICS = [path.stem for path in sorted((CONF / "rubric").glob("audit*.yaml"))]
 
 def chosen(group: str, option: str, place: Path) -> list[str]:
     """What to say on the command line to get an option."""
+    if group in ("dataset", "wording") or (group, option) == ("probe", "categories"):
+        path = place / "questions.jsonl"
+        row = {"question": "Where?", "knowledge": "It is here.", "kind": "places", "aliases": []}
+        path.write_text(json.dumps(row | dict.fromkeys(("answer", "right_answer"), "here")))
+        others = ["dataset=jsonl"] if group != "dataset" else []
+        return ["probe=categories", f"dataset.path={path}", "questions=null", *others, f"{group}={option}"]
     if (group, option) not in RECORDED:
         return [f"{group}={option}", *(["model=simulated"] if (group, option) == ORACLE else [])]
     path = place / "gpt4o.jsonl"
@@ -37,7 +56,7 @@ def test_every_option_composes_into_a_cell(composed: Compose, tmp_path: Path, gr
     else:
         assert cell.parts.model.id
         assert cell.parts.endpoint.name
-    if cell.config["judge"]["kind"] == "llm":
+    if cell.config.get("judge", {}).get("kind") == "llm":
         assert cell.parts.judge.temperature == 0.0
         assert cell.parts.judge_endpoint.name
     assert cell.probe.name == cell.config["probe"]["name"]
@@ -45,7 +64,7 @@ def test_every_option_composes_into_a_cell(composed: Compose, tmp_path: Path, gr
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS)
 def test_an_option_is_called_like_its_file(composed: Compose, tmp_path: Path, group: str, option: str) -> None:
-    if group in ("strategy", "domain", "prompts", "probe"):
+    if group in ("strategy", "domain", "prompts", "probe", "wording"):
         node = OmegaConf.select(composed(*chosen(group, option, tmp_path)), group)
         assert slug(node.name, group) == option
 

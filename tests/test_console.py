@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from src.console import progress, show_error, show_result
+from src.figures.boundary_lines import tell
 from src.records import Metrics, Progress
 from tests.synthetic_cell import RULES, make_cell
 
@@ -30,7 +31,8 @@ def said(console: Console) -> str:
 
 def result(title=RULES, metrics: Metrics | None = None, spend=SPEND) -> str:
     console = terminal(is_terminal=False)
-    show_result(title, metrics or make_cell().metrics, spend, FOLDER, console=console)
+    metrics = metrics or make_cell().metrics
+    show_result(title, metrics, tell(title, metrics), spend, FOLDER, console=console)
     return said(console)
 
 

@@ -16,6 +16,7 @@ ONLY_SHOWN = {"src/console.py", "src/entries.py", "src/figures", "src/tracking",
 """Code that decides nothing about outputs: what a person sees, processes and signals, the texts of failures."""
 ONLY_OTHERS = {
     "src/lab/plan.py",  # what it would cost
+    "src/costs.py",
     "src/lab/sweep.py",  # -m
     "src/command.py",  # arguments
     "src/lab/__init__.py",

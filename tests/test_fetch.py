@@ -72,6 +72,12 @@ def test_split_members_are_joined_in_the_pinned_order(shelf, tmp_path):
     assert (tmp_path / "thing" / "sub" / "a.txt").read_bytes() == b"hello"
 
 
+def test_a_star_takes_every_member_that_fits_in_the_order_of_their_names(shelf, tmp_path):
+    put(shelf, "kf_one", {"kf_one/b.txt": b"llo", "kf_one/a.txt": b"he", "kf_one/c.md": b"no"})
+    fetch(pinned(members=("kf_one/*.txt",)), tmp_path, QUIET)
+    assert (tmp_path / "thing" / "sub" / "a.txt").read_bytes() == b"hello"
+
+
 def test_a_damaged_file_and_an_interrupted_fetch_are_replaced(shelf, tmp_path):
     put(shelf, "kf_one", {"kf_one/a.txt": b"hello"})
     raw = tmp_path / "raw"
@@ -145,7 +151,7 @@ def test_a_path_that_leaves_its_folder_is_refused(path):
 
 def test_every_source_is_named_as_its_file_and_the_embedded_ones_exist():
     sources = read_sources(ROOT / "conf")
-    stems = {path.stem for path in [*(ROOT / "conf/fetch").glob("*.yaml"), *(ROOT / "conf/dataset").glob("*.yaml")]}
+    stems = {path.stem for path in (ROOT / "conf/fetch").glob("*.yaml")}
     assert set(sources) == stems
     assert set(EMBEDDED) <= stems
 
@@ -154,6 +160,9 @@ def test_a_file_that_describes_no_source_says_where(tmp_path):
     (tmp_path / "fetch").mkdir()
     (tmp_path / "fetch" / "bad.yaml").write_text("_target_: src.sources.Source\nname: bad\nwheels: [x>=1]\n")
     with pytest.raises(ConfigError, match=r"bad\.yaml: wheels\.0: "):
+        read_sources(tmp_path)
+    (tmp_path / "fetch" / "bad.yaml").write_text("_target_: src.questions.Dataset\npath: a\n")
+    with pytest.raises(ConfigError, match=r"bad\.yaml describes no source: its _target_ must be src\.sources\.Source"):
         read_sources(tmp_path)
 
 

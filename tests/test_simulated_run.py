@@ -15,6 +15,7 @@ from rich.console import Console
 
 from src.console import show_result, silent
 from src.errors import ConfigError
+from src.figures.boundary_lines import tell
 from src.knower.wording import read
 from src.lab.config import read_cell, title
 from src.lab.measure import measure
@@ -60,7 +61,8 @@ def test_a_run_shows_the_truth_beside_its_estimates(simulated: Simulate, tmp_pat
     assert 0 < metrics["truth_coverage"] < 1
     assert metrics["repeats"] == 5
     said = io.StringIO()
-    show_result(title(outcome.cell), metrics, outcome.spend, tmp_path, console=Console(file=said, width=120))
+    words = title(outcome.cell)
+    show_result(words, metrics, tell(words, metrics), outcome.spend, tmp_path, console=Console(file=said, width=120))
     assert said.getvalue().splitlines()[1].startswith("Simulated: no language model was asked")
     assert "truth: coverage" in said.getvalue()
     client = MlflowClient(store)
@@ -162,5 +164,5 @@ def test_an_oracle_that_was_not_asked_yet_had_no_calls(simulated: Simulate) -> N
     with Ledger(cell.operation.ledger.path, "live", cell.operation.budget) as ledger:
         metrics = asyncio.run(measure(cell, ledger, silent, {}))[2]
     said = io.StringIO()
-    show_result(title(cell), metrics, {}, Path("x"), console=Console(file=said, width=120))
+    show_result(title(cell), metrics, tell(title(cell), metrics), {}, Path("x"), console=Console(file=said, width=120))
     assert "to the model; 0 to the judge" in said.getvalue()

@@ -22,6 +22,11 @@ _JUDGES = {
         "judged by the simulator's own truth",
         "The simulator knows which of its points are true; it errs at the rates that `judge` sets, by default never.",
     ),
+    "match": (
+        "compared with the gold answer",
+        "An answer counts as right if it is the gold answer or one of its aliases once both are normalised; a right "
+        "answer in other words counts as wrong.",
+    ),
     "rehearsed": (
         "labels drawn by lot",
         "The rehearsal server drew a label for each point; nobody looked at any.",
@@ -39,6 +44,7 @@ _STOPS = {
     "context": "the next prompt did not fit the model's context window; cut short, so the counts are lower bounds",
     "error": "the endpoint failed; cut short, so the counts are lower bounds; run again to continue",
     "recorded": "the answers were collected elsewhere, and all of them were taken",
+    "finished": "every question was asked as often as configured",
 }
 
 
@@ -47,9 +53,9 @@ class Title:
     """What a result is about.
 
     Attributes:
-        model, strategy, domain: names (slugs) of what was asked, how, and about what.
+        model, strategy, domain: names (slugs) of what was asked, how, and about what: a domain or a data set.
         query: the domain as the prompts say it.
-        judge: `rules`, `llm`, `oracle`, or `rehearsed` for a model at the rehearsal server.
+        judge: `rules`, `llm`, `oracle`, `match` (with a gold answer), or `rehearsed`: a model at the rehearsal server.
         subject: `real`, `simulated` (the in-process simulator), `rehearsed` (the rehearsal server) or `recorded`.
     """
 
@@ -91,14 +97,14 @@ def title_of(config: Mapping[str, Any]) -> Title:
         subject = "simulated"
     elif at_rehearsal(config):
         subject = "rehearsed"
-    return Title(
-        model=config["model"]["name"],
-        strategy=config["strategy"]["name"],
-        domain=config["domain"]["name"],
-        query=config["domain"]["query"],
-        judge="rehearsed" if at_rehearsal(config["judge"]) else config["judge"]["kind"],
-        subject=subject,
-    )
+    model = config["model"]["name"]
+    if "dataset" in config:  # questions whose answers are known
+        topic = config["dataset"]["name"]
+        how = [config["knowledge"], config["reasoning"], *(["base"] if config["form"] == "completion" else [])]
+        return Title(model, "_".join(how), topic, topic, "match", subject)
+    judge = "rehearsed" if at_rehearsal(config["judge"]) else config["judge"]["kind"]
+    domain = config["domain"]
+    return Title(model, config["strategy"]["name"], domain["name"], domain["query"], judge, subject)
 
 
 def subject_sentence(subject: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from src.records import Load, Role
+from src.costs import Load
+from src.records import Role
 
 COLUMNS = ("calls at least", "as asked", "at most", "tokens in ≤", "tokens out ≤", "USD at least", "at most")
 LEGEND = (

@@ -15,6 +15,7 @@ from src.errors import ConfigError
 from src.knower.drawing import Scope, chances, said
 from src.knower.knowledge import Knower, knowledge
 from src.knower.names import BITS, NAME, coined, decoded
+from src.knower.questions import ASKING, reply
 from src.knower.wording import WAYS, domain_tag, read, say
 from src.knower.world import World, hashed
 from src.text.lists import parse_list
@@ -53,9 +54,11 @@ def answer(world: World, knower: Knower, name: str, values: Mapping[str, Any], r
     """
     if name in NAMING:
         return _bullets(_names(name, values))
+    if name in ASKING:
+        return reply(knower, name, values, rng)
     if name not in MINING:
         raise ConfigError(
-            f"model=simulated has no answer to the prompt {name}: it knows {', '.join((*MINING, *NAMING))}"
+            f"model=simulated has no answer to the prompt {name}: it knows {', '.join((*MINING, *NAMING, *ASKING))}"
         )
     if rng.random() < knower.refuses:
         return None

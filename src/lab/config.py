@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, cast
 
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field
 from pydantic.dataclasses import dataclass as config_dataclass
@@ -17,6 +18,7 @@ from src.embed import EndpointModel, HashingModel, SentenceModel
 from src.errors import ConfigError
 from src.figures.captions import Title, at_rehearsal, title_of
 from src.figures.drawings import Drawings
+from src.figures.summary import Told
 from src.identity import Identity, identity
 from src.interfaces import Probe
 from src.judge import RulesJudge
@@ -28,14 +30,21 @@ from src.llm.recorded import Recorded
 from src.llm.simulated import Simulated
 from src.oracle import OracleJudge
 from src.recordings import read_recording, turns_of
-from src.records import STRICT, Filled, Metrics, Tables
+from src.records import STRICT, Filled, Metrics, Role, Tables
 from src.store import run_folder, slug, slug_of
 
 LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder", "recorded"}
+OPTIONAL_ROLES = {"judge", "embedder"}
+"""Of the lab; a probe that does without one has cells that do not hang on how it is configured."""
 RECORDED = ("src.llm.recorded.Recorded", "src.strategies.recorded.Recorded")
 TOGETHER = "model=recorded and strategy=recorded go together only, for answers that were collected elsewhere"
 SIMULATED = "simulated"
 """How the name of a simulated model begins, so that nothing that is named after it is taken for that of a real one."""
+OPTIONAL = {
+    **{name: name for name in ("domain", "strategy", "prompts", "saturation", "dedup", "judge", "embedder")},
+    "thresholds": "saturation",
+}
+"""Options that not every probe reads, and the root value that each of them sets."""
 OURS = ("kind", "name", "file", "endpoint")
 """Fields of a role that say who it is and where it is served; the rest describes the model."""
 
@@ -75,8 +84,25 @@ class Parts:
     embedder: SentenceModel | HashingModel | EndpointModel
 
 
-class DrawnProbe(Probe, Protocol):
-    """A probe whose cells can be looked at."""
+class ShownProbe(Probe, Protocol):
+    """A probe whose cells can be looked at, and held against the truth where that is known."""
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """Who is asked besides the subject."""
+        ...
+
+    def found(self) -> Mapping[str, Mapping[str, str]]:
+        """Section of the configuration → values that only its files tell, such as their hash."""
+        ...
+
+    def tell(self, title: Title, metrics: Metrics) -> Told:
+        """A cell in lines."""
+        ...
+
+    def truth(self, model: Simulated, extracted: Tables, processed: Tables) -> Metrics:
+        """What is true of a simulated model, as `truth_…` beside what was estimated."""
+        ...
 
     def draw(self, extracted: Tables, processed: Tables, metrics: Metrics, title: Title) -> Drawings:
         """Figures, pages and curves of a cell."""
@@ -91,7 +117,7 @@ class Cell:
     identity: Identity
     folder: Path
     operation: Operation
-    probe: DrawnProbe
+    probe: ShownProbe
     parts: Parts
 
 
@@ -104,17 +130,20 @@ def read_cell(cfg: DictConfig) -> Cell:
     _check_recorded(cfg)
     config = resolved(cfg)
     fields = {field.name for field in dataclasses.fields(Operation)}
-    if unknown := sorted(config.keys() - fields - LAB_KEYS - _knobs(cfg)):
-        raise ConfigError(f"{', '.join(unknown)}: neither the lab nor the probe reads such a value at the root")
+    knobs = _knobs(cfg.probe)
+    if unknown := sorted(config.keys() - fields - LAB_KEYS - knobs - _knobs_of_all()):
+        raise ConfigError(f"{', '.join(unknown)}: neither the lab nor a probe reads such a value at the root")
     operation = build({"_target_": f"{__name__}.Operation", **{name: config[name] for name in fields}}, "")
     if operation.sweep:
         slug(operation.sweep, "sweep")
-    for name in sorted(_knobs(cfg)):  # one by one first, so that a fault is told by the name it is set by
+    for name in sorted(knobs):  # one by one first, so that a fault is told by the name it is set by
         if isinstance(config[name], dict) and "_target_" in config[name]:
             build(config[name], name)
-    probe = build(config["probe"], "probe")
+    probe: ShownProbe = build(config["probe"], "probe")
     _take_recording(config)
     _take_simulated(config)
+    for section, values in probe.found().items():
+        config[section] |= values
     parts = _parts(config)
     for role in ("model", "judge"):
         config[role]["name"] = name_of(config[role])
@@ -125,13 +154,16 @@ def read_cell(cfg: DictConfig) -> Cell:
             "embedder.endpoint is the rehearsal server, whose vectors mean nothing, but the model is a real one: "
             "choose endpoint=rehearsal too, or another embedder"
         )
-    names = identity(config)
+    unread = config.keys() - fields - LAB_KEYS - knobs | OPTIONAL_ROLES - {*probe.roles}
+    config = without(config, *unread)
+    _check_read(config)
+    names, words = identity(config), title_of(config)
     folder = run_folder(
         ROOT,
         probe=config["probe"]["name"],
-        topic=config["domain"]["name"],
-        model=config["model"]["name"],
-        strategy=config["strategy"]["name"],
+        topic=words.domain,
+        model=words.model,
+        strategy=words.strategy,
         seed=operation.seed,
         cell_key=names.cell_key,
     )
@@ -142,8 +174,12 @@ def _check_recorded(cfg: DictConfig) -> None:
     """Refuse recorded answers of a model that can be asked; before resolving, as the strategy refers to the model.
 
     Raises:
-        ConfigError: strategy is `recorded` and model is not.
+        ConfigError: strategy is `recorded` and model is not, or another probe would read what is recorded.
     """
+    if cfg.probe["name"] != "boundary" and cfg.model["_target_"] == RECORDED[0]:
+        raise ConfigError(
+            f"model=recorded holds points for probe=boundary; probe={cfg.probe['name']} needs a model to ask"
+        )
     if cfg.strategy["_target_"] == RECORDED[1] and cfg.model["_target_"] != RECORDED[0]:
         raise ConfigError(f"strategy={cfg.strategy['name']} with a model that can be asked: {TOGETHER}")
 
@@ -219,10 +255,27 @@ def build_judge(node: Mapping[str, Any], what: str = "judge") -> tuple[AnyJudge,
     return built, build(node["endpoint"], f"{what}.endpoint") if llm else None
 
 
-def _knobs(cfg: DictConfig) -> set[str]:
-    """Root values that the chosen probe reads, by the interpolations in its node."""
-    node = OmegaConf.to_container(cfg.probe, resolve=False)
-    return set(re.findall(r"\$\{(\w+)\}", str(node)))
+def _check_read(config: Mapping[str, Any]) -> None:
+    """Refuse options that were given and that the probe does not read.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    given = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
+    for name in (text.lstrip("+~").split("=")[0].split(".")[0] for text in given):
+        if name in OPTIONAL and OPTIONAL[name] not in config:
+            raise ConfigError(f"probe={config['probe']['name']} makes no use of {name}: leave {name}=… out")
+
+
+def _knobs(probe: DictConfig) -> set[str]:
+    """Root values that a probe reads, by the interpolations in its node."""
+    return set(re.findall(r"\$\{(\w+)\}", str(OmegaConf.to_container(probe, resolve=False))))
+
+
+def _knobs_of_all() -> set[str]:
+    """Root values that some probe reads: an option may set a knob of one, and is there for the others too."""
+    files = (ROOT / "conf" / "probe").glob("*.yaml")
+    return set[str]().union(*(_knobs(cast(DictConfig, OmegaConf.load(path)).probe) for path in files))
 
 
 def name_of(role: Mapping[str, Any]) -> str:

@@ -12,7 +12,6 @@ from src.errors import BudgetReached, ConfigError
 from src.figures.plans import Compared
 from src.figures.summary import note
 from src.interfaces import Report
-from src.knower.truth import truth
 from src.lab.build import ROOT, without
 from src.lab.config import Cell, title
 from src.lab.plan import compare, plan_cell
@@ -22,7 +21,6 @@ from src.ledger import Ledger, Spend
 from src.llm.simulated import Simulated
 from src.records import Metrics, Tables
 from src.store import read_metrics, read_spend, write_phase, write_spend
-from src.strategies.personas import POINTS
 from src.tracking import finished, tracked
 
 
@@ -51,17 +49,11 @@ async def measure(cell: Cell, ledger: Ledger, report: Report, paces: Paces) -> t
             processed = await cell.probe.process(lab, extracted)
         except BudgetReached:  # as in the extraction: not an error, and raising the limit goes on from here
             return extracted, None, {**cell.probe.summarise(extracted, None), "stop_reason": "budget"}
-        metrics = cell.probe.summarise(extracted, processed) | _truth(cell, extracted, processed)
+        metrics = cell.probe.summarise(extracted, processed)
+        if isinstance(cell.parts.model, Simulated):
+            metrics |= cell.probe.truth(cell.parts.model, extracted, processed)
         write_phase(cell.folder, "process", cell.identity.process, processed, metrics)
         return extracted, processed, metrics
-
-
-def _truth(cell: Cell, extracted: Tables, processed: Tables) -> Metrics:
-    """What is true of a simulated model; of any other nobody knows."""
-    model = cell.parts.model
-    if not isinstance(model, Simulated):
-        return {}
-    return truth(model.world, model.knower, cell.config["domain"]["query"], extracted, processed, POINTS)
 
 
 def run_cell(cell: Cell, report: Report) -> Outcome:
@@ -103,7 +95,7 @@ def run_cell(cell: Cell, report: Report) -> Outcome:
                 spend=without(spend, "roles", "paces") | _by_role(spend),
                 hit_rate=ledger.replayed / ledger.asked if ledger.asked else None,
                 curves=drawings.curves,
-                note=note(words, metrics, spend),
+                note=note(words, metrics, cell.probe.tell(words, metrics), spend),
                 figures=drawings.figures,
                 pages=drawings.pages,
                 folder=cell.folder,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from src.costs import Limits, Load, Planned
 from src.embed import EndpointModel
 from src.figures.captions import CENSORED
 from src.figures.plans import Compared, PlanRow
@@ -15,7 +16,7 @@ from src.llm.config import Model, Price
 from src.llm.local import Embedded
 from src.llm.recorded import Recorded
 from src.recordings import read_recording, turns_of
-from src.records import Domain, Limits, Load, Metrics, Planned, Role, Usage
+from src.records import Domain, Metrics, Role, Usage
 from src.text.points import read_points
 
 FREE = Price(0.0, 0.0, "2026-11-30")
@@ -28,14 +29,8 @@ def plan_cell(cell: Cell) -> tuple[PlanRow, ...]:
     Raises:
         DataMissing, ConfigError: only `process` is to be run, and the cell folder holds no extraction of this cell.
     """
-    parts = cell.parts
-    prices: dict[Role, tuple[str, Price | None]] = {
-        "subject": (cell.config["model"]["name"], parts.model.price if isinstance(parts.model, Model) else FREE),
-        "judge": (cell.config["judge"]["name"], parts.judge.price if isinstance(parts.judge, Model) else None),
-        "embedder": _embedder(cell),
-    }
     return tuple(
-        _row(cell, planned, *prices[planned.role])
+        _row(cell, planned, *_who(cell, planned.role))
         for planned in cell.probe.plan(_limits(cell))
         if planned.most != Load(0, 0, 0)
     )
@@ -93,7 +88,7 @@ def _limits(cell: Cell) -> Limits:
         texts = _recorded_texts(cell)
     elif "extract" not in phases:
         stored = stored_extract(cell)
-        texts = (*stored["atoms"]["text"], *stored["repeats"]["text"])
+        texts = tuple(text for name in ("atoms", "repeats") if name in stored for text in stored[name]["text"])
     return Limits(
         answer=0 if isinstance(parts.model, Recorded) else parts.model.max_tokens,
         context=parts.endpoint.n_ctx if isinstance(parts.endpoint, Embedded) else None,
@@ -112,8 +107,13 @@ def _recorded_texts(cell: Cell) -> tuple[str, ...]:
     return tuple(item.text for row in rows for item in read_points(row.text, row.form, truncated=False).items)
 
 
-def _embedder(cell: Cell) -> tuple[str, Price | None]:
-    embedder = cell.parts.embedder
+def _who(cell: Cell, role: Role) -> tuple[str, Price | None]:
+    """Name and price of a role that the probe asks."""
+    model, judge, embedder = cell.parts.model, cell.parts.judge, cell.parts.embedder
+    if role == "subject":
+        return cell.config["model"]["name"], model.price if isinstance(model, Model) else FREE
+    if role == "judge":
+        return cell.config["judge"]["name"], judge.price if isinstance(judge, Model) else None
     if isinstance(embedder, EndpointModel):
         return embedder.id, embedder.price
     return str(cell.config["embedder"].get("name", "embedder")), FREE

@@ -12,7 +12,7 @@ from omegaconf import DictConfig
 from pydantic import Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
-from src.cells import choose, find_cells
+from src.cells import Found, choose, find_cells, fitting
 from src.figures.finding import Finding
 from src.lab.build import ROOT, build, resolved
 from src.lab.publish import publish
@@ -44,26 +44,34 @@ def run_study(cfg: DictConfig) -> tuple[Finding, Path]:
     others = {name: value for name, value in config.items() if name != "study"}
     options: StudyOptions = build({"_target_": f"{__name__}.StudyOptions", **others}, "")
     study: Study = build(config["study"], "study")
-    place = ROOT / options.cells
-    found = find_cells(place, ROOT)
+    place, where = ROOT / options.cells, options.where or {}
+    found = find_cells(place, ROOT, study.probe)
+    if study.probe == "boundary":
+        known, notes = _united(found, place, options)
+    else:
+        known, notes = Known(fitting(found.cells, where), (), (), parameters(ROOT), options.seed), []
+    finding = study.run(known)
+    finding = replace(finding, missing=(*finding.missing, *notes, *found.unfinished))
+    return finding, publish(finding, "studies", ROOT / options.reports, ROOT)
+
+
+def _united(found: Found, place: Path, options: StudyOptions) -> tuple[Known, list[str]]:
+    """Cells of the probe `boundary` with the unions of exactly these cells, and a note for every union of others."""
     cells, variants = choose(found.cells, options.where or {}, options.variant_prompts)
     contents: dict[tuple[str, str], dict[str, str]] = {}
     for cell in cells:
         contents.setdefault((cell.domain, cell.strategy), {})[cell.model] = cell.content
     unions = find_unions(place)
     current = tuple(union for union in unions if contents.get((union.domain, union.strategy)) == union.contents)
-    known = {(union.domain, union.strategy) for union in current}
-    stale = [union for union in unions if (union.domain, union.strategy) in contents.keys() - known]
-    finding = study.run(Known(cells, variants, current, parameters(ROOT), options.seed))
+    united = {(union.domain, union.strategy) for union in current}
+    stale = [union for union in unions if (union.domain, union.strategy) in contents.keys() - united]
     notes = [
         f"the union of {union.domain} by {union.strategy} was made of other cells than there are now: run "
         f"`python -m src.union domain={union.domain} strategy={union.strategy} cells={options.cells}`"
         + (f" with where={dict(options.where)}" if options.where else "")
         for union in stale
     ]
-    notes += found.unfinished
-    finding = replace(finding, missing=(*finding.missing, *notes))
-    return finding, publish(finding, "studies", ROOT / options.reports, ROOT)
+    return Known(cells, variants, current, parameters(ROOT), options.seed), notes
 
 
 def parameters(root: Path) -> dict[str, float]:

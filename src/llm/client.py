@@ -84,10 +84,11 @@ class ChatClient:
 
         An answer that was cut before any text, all of it reasoning, is asked for once more with twice the length.
         """
-        first = await self._answer(prompt, draw, self._model.max_tokens)
+        longest = prompt.sampling.max_tokens if prompt.sampling else self._model.max_tokens
+        first = await self._answer(prompt, draw, longest)
         answers = [first]
         if first.reply.finish_reason in CUT and not strip_reasoning(first.reply.text).strip():
-            answers.append(await self._answer(prompt, draw, 2 * self._model.max_tokens, larger=True))
+            answers.append(await self._answer(prompt, draw, 2 * longest, larger=True))
         reply = answers[-1].reply
         return Completion(
             text=reply.text if reply.state in ("ok", "truncated") else "",
@@ -108,11 +109,12 @@ class ChatClient:
         model, endpoint = self._model, self._endpoint
         messages = [{"role": role, "content": clean(content)} for role, content in prompt.messages]
         said: dict[str, object] = {"messages": messages}
-        if model.style == "completion":
+        style = "completion" if prompt.continued else model.style
+        if style == "completion":
             said = {"prompt": "\n\n".join(message["content"] for message in messages)}
-        fields = {**endpoint.extra_body, **model.sampling(max_tokens)}
+        fields = {**endpoint.extra_body, **model.sampling(max_tokens, prompt.sampling, top_k=endpoint.top_k)}
         request: dict[str, object] = {
-            "kind": model.style,
+            "kind": style,
             **endpoint.identity,
             "model": model.id,
             "revision": model.revision,
@@ -121,7 +123,7 @@ class ChatClient:
             "seeded": endpoint.seed,
             "draw": draw,
         }
-        if model.temperature != 0 and self._role != "judge":
+        if fields.get("temperature") != 0 and self._role != "judge":
             request["seed"] = self._seed
         body: dict[str, object] = {"model": model.id, **said, **fields}
         if endpoint.seed:

@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 
 from src.errors import ConfigError
 from src.identity import origin
-from src.records import STRICT, Usage
+from src.records import STRICT, Sampling, Usage
 
 OURS = frozenset({"model", "messages", "prompt", "input", "stream", "n", "temperature", "top_p", "seed"}) | frozenset(
     {"max_tokens", "max_completion_tokens"}
@@ -99,12 +99,31 @@ class Model:
     price: Price | None = None
     parameters: Annotated[float, Field(gt=0)] | None = None
 
-    def sampling(self, max_tokens: int) -> dict[str, JsonValue]:
-        """The sampling fields of a request."""
+    def sampling(self, max_tokens: int, own: Sampling | None = None, *, top_k: bool = False) -> dict[str, JsonValue]:
+        """The sampling fields of a request.
+
+        Args:
+            max_tokens: longest answer.
+            own: what the prompt says of itself; None: as configured.
+            top_k: whether the endpoint knows `top_k`.
+
+        Raises:
+            ConfigError: the prompt has a temperature, and the model takes none.
+        """
         fields: dict[str, JsonValue] = {self.max_tokens_as: max_tokens}
-        if self.temperature is not None:
-            fields["temperature"] = self.temperature
-        if self.top_p is not None:
+        temperature = own.temperature if own else self.temperature
+        if own and self.temperature is None:
+            raise ConfigError(
+                f"model.temperature=null says that {self.id} takes no temperature, but this probe compares a greedy "
+                "answer with sampled ones: choose a model that takes it"
+            )
+        if temperature is not None:
+            fields["temperature"] = temperature
+        if own and own.stop:
+            fields["stop"] = list(own.stop)
+        if own and own.top_k and own.temperature and top_k:
+            fields["top_k"] = own.top_k
+        if self.top_p is not None and not own:
             fields["top_p"] = self.top_p
         return fields
 
@@ -134,6 +153,7 @@ class Endpoint:
             request counts with all the tokens that its answer may have. None leaves it to what the endpoint rejects.
         extra_body: further fields of every request, part of every ledger key.
         seed: send a sampling seed, derived from the ledger key.
+        top_k: it knows this limit, which OpenAI's own interface lacks; it is sent where a probe sets one.
     """
 
     name: Annotated[str, Field(min_length=1)]
@@ -147,6 +167,7 @@ class Endpoint:
     tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
     extra_body: ExtraBody = Field(default_factory=dict)
     seed: bool = False
+    top_k: bool = False
 
     @property
     def identity(self) -> dict[str, str]:

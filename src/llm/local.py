@@ -76,6 +76,11 @@ class Embedded:
         return True
 
     @property
+    def top_k(self) -> bool:
+        """It knows this limit."""
+        return True
+
+    @property
     def identity(self) -> dict[str, str | int]:
         """What a ledger key says of it."""
         return {"endpoint": self.name, "file": self.model_path.name, "n_ctx": self.n_ctx, "threads": self.threads}

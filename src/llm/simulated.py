@@ -64,15 +64,19 @@ class SimulatedChat:
         Raises:
             ConfigError: it has no answer to such a prompt.
         """
-        request = ("answer", self._revision, self._seed, prompt.name, tuple(map(tuple, prompt.messages)), draw)
+        said = tuple(map(tuple, prompt.messages))
+        request: tuple[object, ...] = ("answer", self._revision, self._seed, prompt.name, said, draw)
+        longest, limit = self.model.max_tokens, f"model.max_tokens={self.model.max_tokens}"
+        if own := prompt.sampling:
+            request = (*request, own.temperature)
+            longest, limit = own.max_tokens, f"{own.max_tokens} tokens, which the probe allows"
         text = answer(self.model.world, self.model.knower, prompt.name, prompt.values, stream(*request))
         state: State = "ok"
         reason = ""
         if text is None:
             text, state, reason = "", "refused", "the simulated model refuses so many answers as knower.refuses says"
-        elif _tokens(text) > self.model.max_tokens:
-            text, state = text[: self.model.max_tokens * CHARACTERS], "truncated"
-            reason = f"the answer is longer than model.max_tokens={self.model.max_tokens}"
+        elif _tokens(text) > longest:
+            text, state, reason = text[: longest * CHARACTERS], "truncated", f"the answer is longer than {limit}"
         asked = sum(_tokens(message.content) for message in prompt.messages)
         return Completion(
             text=text,

@@ -26,6 +26,7 @@ def derived(messages: Sequence[Mapping[str, str]], facts: int = 400) -> str:
     """Answer as a model would that has been asked by one of the project's prompts.
 
     - The last line asks for a label and names some in capitals: one of them, by hash of the messages.
+    - "answer alone": one short name, behind "Answer:" if that is asked for.
     - "names only": short names. "Describe each in one sentence": experts.
     - "NEW POINTS": a criticism, that line, and a list of facts. Anything else: a list of facts.
     - "exactly N", "list N": so many items, otherwise 8; "numbered list" is one, otherwise it has bullets.
@@ -42,6 +43,8 @@ def derived(messages: Sequence[Mapping[str, str]], facts: int = 400) -> str:
     labels: list[str] = _LABEL.findall(last) if "label" in last.lower() else []
     if len(labels) > 1:
         return chance.choice(labels)
+    if "answer alone" in asked:
+        return ("Answer: " if "Answer:" in asked else "") + name(chance.randrange(len(THINGS) * len(PLACES)))
     numbers = _COUNT.findall(asked)
     count = int(numbers[-1]) if numbers else UNASKED
     if _NAMES.search(asked):  # from so many that a child is hardly ever called like its parent

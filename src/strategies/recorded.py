@@ -8,9 +8,10 @@ from pathlib import Path
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
+from src.costs import Calls
 from src.interfaces import Ask
 from src.recordings import Row, read_recording, turns_of
-from src.records import Answer, Calls, Completion, Domain, Point, Turn, Usage
+from src.records import Answer, Completion, Domain, Point, Turn, Usage
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

@@ -8,8 +8,9 @@ from itertools import count
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
+from src.costs import Calls
 from src.interfaces import Ask
-from src.records import Calls, Domain, Point, Request, Turn
+from src.records import Domain, Point, Request, Turn
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

@@ -11,9 +11,10 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from src.costs import Calls
 from src.errors import ConfigError
 from src.interfaces import Ask
-from src.records import Answer, Calls, Domain, Point, Request, Turn
+from src.records import Answer, Domain, Point, Request, Turn
 from src.strategies.naming import Names, Wanted, ask_names, shortfall
 from src.text.lists import parse_names
 from src.text.reasoning import strip_reasoning

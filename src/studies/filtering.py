@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 from pydantic import ConfigDict
@@ -48,6 +48,7 @@ class Filtering:
     models: tuple[str, ...] | None
     strategies: tuple[str, ...] | None
     domains: tuple[str, ...] | None
+    probe: ClassVar[str] = "boundary"
 
     def run(self, known: Known) -> Finding:
         """Count.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from src.cells import MeasuredCell
 from src.figures.finding import Finding
@@ -16,7 +16,7 @@ class Known:
     """Everything that was measured.
 
     Attributes:
-        cells: one per domain, strategy and model.
+        cells: one per domain, strategy and model; of another probe than `boundary` all that fit.
         variants: cells whose prompts are a variant of others', such as `synonyms`.
         unions: one per domain and strategy, of exactly these cells.
         parameters: name of a model → its parameters in billions, where they are known.
@@ -44,6 +44,7 @@ class Study(Protocol):
 
     name: str
     question: str
+    probe: ClassVar[str]
 
     def run(self, known: Known) -> Finding:
         """Answer it from what there is; what is missing is named, not an error.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 from pydantic import ConfigDict
@@ -56,6 +56,7 @@ class Pareto:
     strategies: tuple[str, ...]
     domains: tuple[str, ...] | None
     baseline: str
+    probe: ClassVar[str] = "boundary"
 
     def run(self, known: Known) -> Finding:
         """Compare what there is.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import polars as pl
@@ -65,6 +65,7 @@ class Scaling:
     models: tuple[str, ...] | None
     domains: tuple[str, ...] | None
     parameters: Mapping[str, Annotated[float, Field(gt=0)]] | None = None
+    probe: ClassVar[str] = "boundary"
 
     def run(self, known: Known) -> Finding:
         """Compare what there is.

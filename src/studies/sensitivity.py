@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -59,6 +60,7 @@ class Sensitivity:
     strategies: tuple[str, ...] | None
     domains: tuple[str, ...] | None
     synonyms: Mapping[str, str]
+    probe: ClassVar[str] = "boundary"
 
     def run(self, known: Known) -> Finding:
         """Apply the settings and compare.

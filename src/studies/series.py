@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -69,6 +70,7 @@ class Series:
     strategy: str
     models: tuple[str, ...] | None
     domains: tuple[str, ...] | None
+    probe: ClassVar[str] = "boundary"
 
     def run(self, known: Known) -> Finding:
         """Compare what there is.

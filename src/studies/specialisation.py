@@ -7,7 +7,7 @@ and general models).
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
@@ -94,6 +94,8 @@ class Specialisation:
     inside: tuple[str, ...]
     outside: tuple[str, ...]
     prediction: Prediction
+
+    probe: ClassVar[str] = "boundary"
 
     def __post_init__(self) -> None:
         if both := sorted(set(self.inside) & set(self.outside)):

@@ -2,12 +2,18 @@ from dataclasses import replace
 
 import polars as pl
 
+from src.figures.boundary_lines import tell
 from src.figures.canvas import png
 from src.figures.reach import reach_basis, reach_curve, reach_line
 from src.figures.summary import note
 from src.records import Metrics
 from src.schemas import REPEATED_CLUSTERS
 from tests.synthetic_cell import RULES, make_cell
+
+
+def said(metrics: Metrics) -> str:
+    return note(RULES, metrics, tell(RULES, metrics), {})
+
 
 METRICS: Metrics = {
     **{"repeats": 5, "reach_observed": 812, "reach_f1": 300, "reach_f2": 95},
@@ -57,10 +63,10 @@ def test_without_an_estimate_the_reason_is_given_and_nothing_is_drawn_from_it() 
 
 def test_note_tells_of_the_unseen_and_takes_reasons_as_data() -> None:
     metrics = make_cell().metrics
-    assert "not seen" not in note(RULES, metrics, {})
-    assert r"coverage .74 \[.70, .78\]; at least 1,190" in note(RULES, {**metrics, **METRICS}, {})
+    assert "not seen" not in said(metrics)
+    assert r"coverage .74 \[.70, .78\]; at least 1,190" in said({**metrics, **METRICS})
     failed = {**metrics, "repeats": None, "chao2": None, "chao2_reason": "error: <b>no</b> | [x](y)"}
-    assert r"not estimated: error: \<b\>no\</b\> \| \[x\](y)" in note(RULES, failed, {})
+    assert r"not estimated: error: \<b\>no\</b\> \| \[x\](y)" in said(failed)
 
 
 def test_curve_ends_in_what_was_found_below_the_bound() -> None:

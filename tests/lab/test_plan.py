@@ -10,10 +10,10 @@ import pytest
 from conftest import Compose
 from endpoint import Fault, ScriptedEndpoint, content, derived
 
+from src.costs import Load
 from src.errors import DataMissing
 from src.lab.config import read_cell
 from src.lab.plan import PlanRow, compare, plan_cell
-from src.records import Load
 from src.run import run
 
 FORCED = ("saturation.growth=0", "saturation.efficiency=0", "saturation.points=0")

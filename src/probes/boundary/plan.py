@@ -16,9 +16,10 @@ from itertools import chain
 from math import ceil, comb
 from unicodedata import normalize
 
+from src.costs import Calls, Limits, Load, Planned
 from src.interfaces import Strategy
 from src.prompts import PromptSet
-from src.records import Calls, Domain, Limits, Load, Planned, Rubric
+from src.records import Domain, Rubric
 from src.saturation import Saturation
 from src.text.lists import LONGEST_NAME
 

@@ -1,0 +1,63 @@
+"""Tables of the study `transitions`: pairs of runs, and what becomes of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from src.stats.categories import CLASSES, share
+from src.studies.answered import Compared
+from src.studies.wording import columns
+
+DIRECTIONS = ("upgrade", "stable", "downgrade")
+NUMBERS = (*DIRECTIONS, "net", "accuracy", "category_score")
+
+
+def pair_row(each: Compared, p_holm: float) -> dict[str, Any]:
+    """Two runs, what changed from the one to the other, and which questions only one of them was asked."""
+    moved = each.moved
+    return {
+        "dataset": each.one.dataset,
+        "from": each.one.label,
+        "to": each.other.label,
+        "questions": each.shared,
+        "incomplete": each.incomplete,
+        "only_from": int((each.one.asked & ~each.other.asked).sum()),
+        "only_to": int((each.other.asked & ~each.one.asked).sum()),
+        **{key: value for name in NUMBERS for key, value in columns(name, *getattr(moved, name)).items()},
+        "p": moved.p_accuracy,
+        "p_holm": p_holm,
+    }
+
+
+def directions_rows(each: Compared) -> list[dict[str, Any]]:
+    """What becomes of all shared questions, and of those of each class of the first run."""
+    matrix = each.moved.matrix
+    parts = np.stack([np.tril(matrix, -1).sum(axis=1), np.diag(matrix), np.triu(matrix, 1).sum(axis=1)], axis=1)
+    rows = []
+    for name, counts in zip(("all", *CLASSES), (parts.sum(axis=0), *parts), strict=True):
+        n, none = int(counts.sum()), f"the first run has no question {name}"
+        row: dict[str, Any] = {"dataset": each.one.dataset, "from": each.one.label, "to": each.other.label}
+        row |= {"class_from": name, "questions": n}
+        for direction, count in zip(DIRECTIONS, counts.tolist(), strict=True):
+            row |= columns(direction, *share(count, n, none))
+        rows.append(row)
+    return rows
+
+
+def matrix_rows(each: Compared) -> Iterator[dict[str, Any]]:
+    """One row for each pair of classes."""
+    for start, counts in zip(CLASSES, each.moved.matrix, strict=True):
+        for end, count in zip(CLASSES, counts, strict=True):
+            yield {
+                "dataset": each.one.dataset,
+                "from": each.one.label,
+                "to": each.other.label,
+                "class_from": start,
+                "class_to": end,
+                "questions": int(count),
+                "of": int(counts.sum()),
+                **columns("row_share", *share(int(count), int(counts.sum()), f"the first run has no question {start}")),
+            }
