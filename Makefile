@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "Installing dependencies into .venv (a few minutes, once) …"
 	@$(PYTHON) -m venv .venv
 	@$(PY) -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	    print(*p["dependencies"], *p["optional-dependencies"]["dev"], sep="\n")' > .venv/requirements.txt
+	    print(*p["dependencies"], *(e for extra in p["optional-dependencies"].values() for e in extra), sep="\n")' > .venv/requirements.txt
 	@$(PY) -m pip install -qq --disable-pip-version-check -c constraints.txt -r .venv/requirements.txt
 	@touch $@
 

@@ -22,8 +22,8 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
 from src.errors import ConfigError, ContextExceeded, DataMissing
-from src.llm.weights import check_revision
 from src.records import STRICT, Message
+from src.weights import check_revision
 
 Style = Literal["chat", "completion"]
 NEEDED = ("accelerate", "gguf")

@@ -29,9 +29,12 @@ STUDIES = [
     study["_target_"].rpartition(".")[0].replace(".", "/") + ".py"
     for study in (yaml.safe_load(path.read_text()) for path in sorted((ROOT / "conf" / "study").glob("*.yaml")))
 ]
+CHOICES = {"extract": "cells", "process": "cells", "union": "unions", "analyze": "studies"}
+"""By stage, where a grid lists what it is run for, if it is not called like the stage."""
 STARTS = {
     "extract": ("src/run.py", "src/probes/boundary/__init__.py", "src/strategies"),
     "process": ("src/run.py", "src/probes/boundary/__init__.py", "src/strategies"),
+    "categories": ("src/run.py", "src/probes/categories/__init__.py"),
     "union": ("src/union.py",),
     "analyze": ("src/analyze.py", *STUDIES),
     "report": ("src/report.py",),
@@ -94,8 +97,7 @@ def test_what_a_grid_names_is_there(name: str) -> None:
     for stage in STAGES:
         for dep in deps(stage):
             if dep.startswith(("conf/", "src/")):
-                choices = params.get("cells" if stage in ("extract", "process") else f"{stage}s", {"": {}})
-                choices = params["studies"] if stage == "analyze" else choices
+                choices = params.get(CHOICES.get(stage, stage), {"": {}})
                 for key, item in choices.items():
                     path = dep.replace("${key}", key)
                     for field, value in (item or {}).items():

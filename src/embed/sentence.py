@@ -18,8 +18,8 @@ from pydantic.dataclasses import dataclass
 from src.embed.stored import encode, identity, unit
 from src.errors import ConfigError, DataMissing
 from src.ledger import Ledger, Payer
-from src.llm.weights import check_revision
 from src.records import STRICT, Encoded
+from src.weights import check_revision
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -16,8 +16,8 @@ from pydantic.dataclasses import dataclass
 
 from src.errors import DataMissing
 from src.llm.config import Address
-from src.llm.weights import check_revision
 from src.records import STRICT
+from src.weights import check_revision
 
 SERVER = Path(__file__).with_name("llamacpp.py")
 

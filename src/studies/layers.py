@@ -75,7 +75,7 @@ class Layers:
         rows = asked.join(classed, on="question_id").sort("question_id")
         if rows.is_empty():
             raise ConfigError(f"cell {cell.folder} has no question with all of its answers, so there are no classes")
-        lens = self.weights.lens(str(cell.value("model.revision")), cell.value("model.style") or "chat")
+        lens = self.weights.lens(str(cell.value("model.revision")), cell.value("form"))
         prompts = [prompt(cell, row) for row in rows.iter_rows(named=True)]
         values = lens.probabilities(prompts, rows["golds"].list.first().to_list())
         return find(self, cell, rows["category"].to_list(), values, known.seed)
@@ -104,7 +104,7 @@ class Layers:
 def prompt(cell: MeasuredCell, question: Mapping[str, object]) -> tuple[Message, ...]:
     """The messages by which a cell asked a question, a row of its table `extract/questions`."""
     wording = PromptSet(str(cell.value("wording.name")), cell.value("wording.families"))
-    base = "base_" if cell.value("model.style") == "completion" else ""
+    base = "base_" if cell.value("form") == "completion" else ""
     passage = question["passage"] if cell.value("knowledge") == "external" else ""
     values = {"question": question["question"], "passage": passage}
     return render(wording, f"categories.{base}{cell.value('reasoning')}", values).messages

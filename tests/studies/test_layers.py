@@ -33,7 +33,8 @@ from src.whitebox import Weights
 WORDS = ["?", "Question", ":", "city", "Rome", "Oslo", "Paris", "asked", "answered"]
 WORDING = yaml.safe_load((CONF / "wording" / "questions.yaml").read_text(encoding="utf-8"))
 CONFIG = {
-    "model": {"_target_": "src.llm.config.Model", "name": "tiny", "revision": "main", "style": "chat"},
+    "model": {"_target_": "src.llm.config.Model", "name": "tiny", "revision": "main"},
+    "form": "chat",
     "dataset": {"name": "cities"},
     "knowledge": "internal",
     "reasoning": "direct",
@@ -142,7 +143,7 @@ def test_prompts_are_those_of_the_cell() -> None:
     row = cell(["HK"]).extracted["questions"].row(0, named=True)
     plain, told, base = (
         prompt(cell(["HK"], **changes), row)[0].content
-        for changes in ({}, {"knowledge": "external"}, {"model": {**CONFIG["model"], "style": "completion"}})
+        for changes in ({}, {"knowledge": "external"}, {"form": "completion"})
     )
     assert plain.endswith("Question: Which city?")
     assert "Rome is a city." not in plain
