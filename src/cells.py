@@ -93,6 +93,31 @@ def find_cells(place: Path, root: Path, probe: str = "boundary") -> Found:
     Raises:
         DataMissing: there is no such folder, or no finished cell in it.
     """
+    found = _find(place, root, (probe,))
+    if not found.cells:
+        raise DataMissing(
+            f"{place} holds no finished cell of probe {probe}: run `python -m src.run probe={probe} …` or `dvc repro` "
+            "first, or give the folder of your cells as cells=FOLDER"
+        )
+    return found
+
+
+def find_every(place: Path, root: Path) -> Found:
+    """Read every cell of every probe below `place`.
+
+    Raises:
+        DataMissing: there is no such folder, or no finished cell in it.
+    """
+    found = _find(place, root, tuple(TABLES))
+    if not found.cells:
+        raise DataMissing(
+            f"{place} holds no finished cell: run `python -m src.run …` or `dvc repro` first, or give the folder of "
+            "your cells as cells=FOLDER"
+        )
+    return found
+
+
+def _find(place: Path, root: Path, probes: Sequence[str]) -> Found:
     found: list[MeasuredCell] = []
     unfinished: list[str] = []
     for folder in cell_folders(place):
@@ -101,15 +126,10 @@ def find_cells(place: Path, root: Path, probe: str = "boundary") -> Found:
             config, metrics = read_metrics(folder)
             if not config:
                 unfinished.append(f"{shown} is not finished")
-            elif config.get("probe") == probe:
+            elif (probe := str(config.get("probe"))) in probes:
                 found.append(_read(folder, shown, config, metrics, probe))
         except DAMAGED as error:  # one cell of many: the others are of use
             unfinished.append(f"{shown} cannot be read ({first_line(error)}): remove it, or run that cell again")
-    if not found:
-        raise DataMissing(
-            f"{place} holds no finished cell of probe {probe}: run `python -m src.run …` or `dvc repro` first, "
-            "or give the folder of your cells as cells=FOLDER"
-        )
     found.sort(key=lambda cell: (cell.domain, cell.strategy, cell.model, cell.folder))
     return Found(tuple(found), tuple(unfinished))
 

@@ -13,11 +13,12 @@ from omegaconf import DictConfig
 from pydantic import Field
 from pydantic.dataclasses import dataclass as config_dataclass
 
-from src.cells import MeasuredCell, find_cells, source
+from src.cells import MeasuredCell, find_every, source
 from src.command import command
 from src.console import show_text
 from src.errors import ConfigError, DataMissing
 from src.figures.captions import plural
+from src.figures.categories_lines import MEANINGS as CLASSES
 from src.figures.cell_lines import CellLine
 from src.figures.finding import Source
 from src.figures.report import Basis, Section, html, markdown
@@ -39,6 +40,9 @@ SETTINGS = {
     "guards": "dedup.guards",
     "linkage": "dedup.linkage",
     "candidates": "dedup.candidates",
+    "temperature": "temperature",
+    "samples": "samples",
+    "frequency over": "confidence_over",
 }
 """What else tells cells apart, with its place in the configuration."""
 NUMBERS = (
@@ -47,6 +51,12 @@ NUMBERS = (
     *("coverage", "coverage_low", "coverage_high", "chao2", "chao2_low", "chao2_high"),
 )
 """Numbers of a cell in `<reports>/cells`, which `dvc metrics show` makes a table of."""
+ANSWERED = (
+    *("questions", "incomplete", "accuracy", "accuracy_low", "accuracy_high"),
+    *("category_score", "category_score_low", "category_score_high", *(f"share_{name}" for name in CLASSES)),
+    *("stop_reason", "calls"),
+)
+"""The same of a cell of questions."""
 UNION = ("models", "clusters", "points", "largest_cluster", "smallest_cosine", "calls_judge")
 
 
@@ -76,11 +86,13 @@ def report(cfg: DictConfig) -> Path:
     """
     options: ReportOptions = build({"_target_": f"{__name__}.ReportOptions", **resolved(cfg)}, "")
     place, reports = ROOT / options.cells, ROOT / options.reports
-    found = find_cells(place, ROOT)
+    found = find_every(place, ROOT)
     cells = [_line(cell) for cell in found.cells]
     sections = [_section(finding) for finding in read_findings(reports)]
     unions = [read_union(folder) for folder in union_folders(place)]
-    judged = [tables["calls"] for cell in found.cells for tables in (cell.extracted, cell.processed)]
+    judged = [
+        tables["calls"] for cell in found.cells for tables in (cell.extracted, cell.processed) if "calls" in tables
+    ]
     answers = answer_keys([*judged, *(tables["calls"] for _, tables, _ in unions)])
     done = {section.facts["name"] for section in sections if section.kind == "studies"}
     studies = sorted(path.stem for path in (ROOT / "conf" / "study").glob("*.yaml"))
@@ -97,9 +109,7 @@ def report(cfg: DictConfig) -> Path:
     try:
         reports.mkdir(parents=True, exist_ok=True)
         page.write_text(html(cells, sections, basis), encoding="utf-8", newline="\n")
-        write_numbers(
-            reports, {_name(cell): {name: cell.metrics.get(name) for name in NUMBERS} for cell in found.cells}
-        )
+        write_numbers(reports, {_name(cell): _numbers(cell) for cell in found.cells})
         (reports / "report.md").write_text(markdown(cells, sections, basis), encoding="utf-8", newline="\n")
     except OSError as error:
         raise ConfigError(f"cannot write {page}: {error.strerror}; set reports to a folder you may write") from error
@@ -108,7 +118,7 @@ def report(cfg: DictConfig) -> Path:
 
 
 def _numbers(cell: MeasuredCell) -> Metrics:
-    return {name: cell.metrics.get(name) for name in NUMBERS}
+    return {name: cell.metrics.get(name) for name in (ANSWERED if cell.title.judge == "match" else NUMBERS)}
 
 
 def _name(cell: MeasuredCell) -> str:

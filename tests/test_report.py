@@ -21,6 +21,7 @@ from src.identity import key_of
 from src.report import answer_keys, report
 from src.schemas import CALLS
 from src.store import write_finding, write_phase, write_union
+from tests.synthetic_answers import answered_cell
 from tests.synthetic_cell import make_cell
 
 PIXEL = bytes.fromhex(
@@ -152,6 +153,26 @@ def test_a_finding_made_of_other_cells_is_said_to_be(tmp_path: Path, configured:
     assert verdicts.count('<span class="mark">1 cell not here</span>') == 2  # beside its verdict and its section
     assert "b (not among these cells)" in page
     assert f'<a href="#cell-{key[:16]}">a</a>' in page
+
+
+def test_cells_of_questions_have_a_table_of_their_own_and_are_enough(
+    tmp_path: Path, configured: Callable[..., DictConfig]
+) -> None:
+    cell = answered_cell(["HK", "HK", "CU", None])
+    folder = tmp_path / "cells" / "categories" / "capitals" / "alpha"
+    write_phase(folder, "extract", cell.config, cell.extracted)
+    write_phase(folder, "process", cell.config, cell.processed, cell.metrics)
+    write_study(tmp_path / "reports", "categories", {"alpha": cell.key})
+    page = report(configured())
+    for written in (page.read_text(), page.with_suffix(".md").read_text()):
+        assert "asked the questions of one data set" in written
+        assert "about one domain by one strategy" not in written
+        assert "66.7" in written
+        assert "not among these cells" not in written
+    (numbers,) = (tmp_path / "reports" / "cells").glob("*.json")
+    assert json.loads(numbers.read_text())["share_HK"] == pytest.approx(2 / 3)
+    write_cell(tmp_path / "cells", "a")
+    assert "about one domain by one strategy" in report(configured()).read_text()
 
 
 def test_no_finding_is_no_failure_and_names_what_was_not_run(

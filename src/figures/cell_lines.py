@@ -83,10 +83,9 @@ class CellTable:
 
 def cell_table(cells: Sequence[CellLine]) -> CellTable:
     """Lay out cells, which are sorted by domain; settings in which they differ become columns."""
-    names = list(dict.fromkeys(name for cell in cells for name in cell.settings))
-    values = {name: {cell.settings.get(name, "") for cell in cells} for name in names}
-    varied = [name for name in names if len(values[name]) > 1]
-    common = ", ".join(f"{name} {next(iter(values[name]))}" for name in names if name not in varied)
+    if not cells:
+        return CellTable("", (), ())
+    common, varied = settings_of(cells)
     notes = Notes()
     parts = [list(part) for _, part in groupby(cells, key=lambda cell: cell.source.domain)] if len(cells) > FEW else []
     beside = [name for name, key in BESIDE.items() if any(cell.metrics.get(key) is not None for cell in cells)]
@@ -100,6 +99,14 @@ def cell_table(cells: Sequence[CellLine]) -> CellTable:
         grid = Grid(tuple(columns), tuple(name in (*NUMBERS, *BESIDE) for name in columns), rows, total=len(rows))
         folds.append(Fold(_summary(part), grid, tuple(part)))
     return CellTable(common, tuple(folds), notes.lines())
+
+
+def settings_of(cells: Sequence[CellLine]) -> tuple[str, list[str]]:
+    """What all cells have in common, in words, and the names of the settings in which they differ."""
+    names = list(dict.fromkeys(name for cell in cells for name in cell.settings))
+    values = {name: {cell.settings.get(name, "") for cell in cells} for name in names}
+    varied = [name for name in names if len(values[name]) > 1]
+    return ", ".join(f"{name} {next(iter(values[name]))}" for name in names if name not in varied), varied
 
 
 def _texts(cell: CellLine, notes: Notes) -> dict[str, str]:

@@ -17,12 +17,16 @@ from markupsafe import Markup, escape
 from src.figures.captions import CENSORED, judge_sentence, plural, stop_words, subject_sentence
 from src.figures.cell_lines import MEANINGS, CellLine, cell_table
 from src.figures.finding import Source, cautions
+from src.figures.question_lines import MEANINGS as ASKED
+from src.figures.question_lines import question_table
 from src.figures.tabulated import Grid, grid, line
 
 FIRST = 8
 """Rows of a table that are shown at once."""
 MOST = 500
 """Rows of a table that the page holds; all of them are in the CSV."""
+POINTS = "One row per finished cell: one model, asked about one domain by one strategy."
+QUESTIONS = "One row per finished cell: one model, asked the questions of one data set."
 REAL = "A language model was asked."
 KINDS = {
     "studies": "Studies",
@@ -107,11 +111,15 @@ def _render(
         cautions=_cautions(sources, sections, basis),
         kinds=KINDS,
         sections=[_view(section, cells) for section in sections],
-        table=cell_table(cells),
+        tables=[
+            (POINTS, cell_table([cell for cell in cells if cell.source.judge != "match"])),
+            (QUESTIONS, question_table([cell for cell in cells if cell.source.judge == "match"])),
+        ],
         cells=cells,
-        queries=sorted({(cell.source.domain, line(cell.query)) for cell in cells}),
+        queries=sorted({(c.source.domain, line(c.query)) for c in cells if c.query != c.source.domain}),
         meanings={
             **MEANINGS,
+            **(ASKED if any(cell.source.judge == "match" for cell in cells) else {}),
             **{f"stop reason {reason}": stop_words(reason) for reason in stops},
             **{f"judge {judge}": judge_sentence(judge) for judge in judges},
             **{f"subject {subject}": subject_sentence(subject) or REAL for subject in subjects},
