@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-PROCESSING = frozenset({"judge", "dedup", "rubrics"})
+PROCESSING = frozenset({"judge", "dedup", "rubrics", "confidence_over"})
 """Root keys that only the second phase reads."""
 
 OPERATION = frozenset({"phases", "run_dir", "sweep", "dry", "debug", "ledger", "budget", "probe", "recorded"})

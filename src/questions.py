@@ -88,12 +88,13 @@ class Questions:
 def read_questions(dataset: Dataset) -> Questions:
     """Read every question of a file; blank lines are skipped, null counts as left out.
 
-    A row that asks what an earlier one asked is dropped and counted. Each gold answer is graded against itself.
+    A row that repeats an earlier one is dropped and counted. Each gold answer is graded against itself.
 
     Raises:
         DataMissing: a file that can be fetched is not there.
         ConfigError: the file cannot be read or holds no question; a row, named by its line, lacks a field, has one of
-            the wrong kind, the id of another row, or a gold answer that no reply could match.
+            the wrong kind, the id of another row, or a gold answer that no reply could match, or asks what another row
+            asks with another answer or passage.
     """
     path, names = dataset.path, dataset.fields
     content = _content(dataset)
@@ -108,7 +109,11 @@ def read_questions(dataset: Dataset) -> Questions:
         row = _row(line, where)
         present |= row.keys()
         question = _question(row, names, where)
-        if question.text in by_text:
+        if twin := by_text.get(question.text):
+            if (twin.golds, twin.passage) != (question.golds, question.passage):
+                raise ConfigError(
+                    f"{where} asks what line {lines[twin.id]} asks, with another answer or passage: keep one of them"
+                )
             duplicates += 1
             continue
         if question.id in lines:

@@ -42,11 +42,12 @@ class Weights:
 
     Attributes:
         path: a GGUF file, or a folder in the format of transformers.
-        threads: of the model; another number may change the last digits.
+        threads: of the model; another number may change the last digits. Two wait for one another where something
+            else wants a core, and take many times as long as one.
     """
 
     path: Path
-    threads: Annotated[int, Field(gt=0)] = 2
+    threads: Annotated[int, Field(gt=0)] = 1
 
     def lens(self, revision: str, style: Style) -> Lens:
         """Load the model; takes seconds, for a GGUF file up to a minute.
@@ -109,7 +110,7 @@ class Lens:
     style: Style
 
     def probabilities(self, prompts: Sequence[Sequence[Message]], answers: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Probability of the first token of each answer where the model begins to answer, after every layer.
+        """Probability of the first telling token of each answer where it would stand, after every layer.
 
         One prompt at a time: a number never depends on its neighbours.
 
@@ -128,19 +129,26 @@ class Lens:
         return np.array(rows).reshape(len(rows), self.model.config.get_text_config().num_hidden_layers)
 
     def position(self, messages: Sequence[Message], answer: str) -> tuple[list[int], int]:
-        """The tokens of a prompt and the first token of an answer to it.
+        """The tokens before an answer to a prompt, and the first token of the answer that has a letter or a digit.
 
-        What stands between the two is the template's word: the answer is rendered as the assistant's message, and
-        the text that follows the prompt is taken. Where that cannot be told, and in completion style, it is a space
-        unless the prompt ends with white space.
+        What stands between prompt and answer is the template's word: the answer is rendered as the assistant's
+        message, and the text that follows the prompt is taken. Where that cannot be told, and in completion style, it
+        is a space unless the prompt ends with white space. Tokens of white space and marks alone, such as the space
+        before a number or the + of a calling code, tell nothing of the answer and go to what stands before it.
         """
         text, gap = self._text(messages, answer)
         special = {"add_special_tokens": self.style == "completion"}
         prompt = list(self.tokenizer(text, **special)["input_ids"])
         whole = list(self.tokenizer(text + gap + answer, **special)["input_ids"])
-        if whole[: len(prompt)] != prompt or len(whole) == len(prompt):  # the two grew together at the seam
-            return prompt, int(self.tokenizer(gap + answer, add_special_tokens=False)["input_ids"][0])
-        return prompt, int(whole[len(prompt)])
+        given = whole[len(prompt) :]
+        if whole[: len(prompt)] != prompt or not given:  # the two grew together at the seam
+            given = list(self.tokenizer(gap + answer, add_special_tokens=False)["input_ids"])
+        first = next((place for place, token in enumerate(given) if self._tells(token)), 0)
+        return prompt + given[:first], int(given[first])
+
+    def _tells(self, token: int) -> bool:
+        text = self.tokenizer.decode([token])
+        return any(sign.isalnum() or sign == "\ufffd" for sign in text)  # the latter is a part of a letter
 
     def _text(self, messages: Sequence[Message], answer: str) -> tuple[str, str]:
         """The prompt as text, and what stands between it and the answer."""

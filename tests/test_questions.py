@@ -94,10 +94,15 @@ def test_a_field_that_first_appears_late_is_kept(tmp_path: Path) -> None:
 
 def test_a_question_asked_again_is_dropped_and_counted(tmp_path: Path) -> None:
     found = read_questions(
-        written(tmp_path, asked("One?", "1"), asked(" One? ", "2"), asked("Two?"), "", asked("One?"))
+        written(tmp_path, asked("One?", "1"), asked(" One? ", "1"), asked("Two?"), "", asked("One?", "1"))
     )
     assert found.duplicates == 2
     assert sorted((row.text, row.golds) for row in found.rows) == [("One?", ("1",)), ("Two?", ("Paris",))]
+
+
+def test_a_question_with_two_answers_is_refused_by_its_lines(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="line 2 asks what line 1 asks"):
+        read_questions(written(tmp_path, asked("One?", "1"), asked("One?", "2")))
 
 
 def test_composed_and_decomposed_letters_are_one_question(tmp_path: Path) -> None:

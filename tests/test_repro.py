@@ -27,12 +27,16 @@ cells:
   rehearsed_sequential_deep_learning:
     {domain: deep_learning, model: scripted, strategy: sequential, with: "max_turns=2"}
 
+categories:
+  rehearsed_world_facts: {dataset: world_facts, model: scripted, with: "questions=5 samples=2"}
+
 unions:
   sequential_deep_learning: {domain: deep_learning, strategy: sequential, with: ""}
 
 studies:
   pareto: {with: "study.baseline=sequential"}
   sensitivity: {with: ""}
+  categories: {with: ""}
 """
 JUDGE = """
 # A judge at a rehearsal server.
@@ -120,7 +124,7 @@ def project(tmp_path: Path, server: Rehearsal) -> Project:
 
 def test_a_grid_is_reproduced_resumed_and_rethresholded(project: Project, server: Rehearsal) -> None:
     output = project.repro()
-    assert project.ran(output) == {"fetch", "extract", "process", "union", "analyze", "report"}
+    assert project.ran(output) == {"fetch", "extract", "process", "categories", "union", "analyze", "report"}
     asked = server.arrived
     assert asked > 0
     reports, extracted = project.files("reports"), project.files("data/cells/boundary")
@@ -133,6 +137,7 @@ def test_a_grid_is_reproduced_resumed_and_rethresholded(project: Project, server
     assert {Path(path).name for path in json.loads(shown)[""]["data"]} == {
         "deep_learning-rehearsed_sequential_deep_learning.json",
         "deep_learning-smollm2_sequential_deep_learning.json",
+        "world_facts-rehearsed_world_facts.json",
     }
 
     thresholds = project.place / "conf" / "thresholds" / "guarded.yaml"

@@ -174,7 +174,7 @@ def test_replay_with_an_edited_prompt_names_the_request(remote: Compose, server:
         (["strategy.widths=[]"], ConfigError, "widths"),
         (["domain.name=../../x", "run_dir=null"], ConfigError, "cannot name a folder"),
         (["phases=[proces]"], ConfigError, r"phases\.0='proces': .*'extract' or 'process'"),
-        (["+rephrasings=3"], ConfigError, "rephrasings: neither the lab nor the probe reads"),
+        (["+rephrasings=3"], ConfigError, "rephrasings: neither the lab nor a probe reads"),
         (["seed=true"], ConfigError, "seed=True: "),
         (["dedup.strict=nan"], ConfigError, r"dedup\.strict=nan do not fit"),
         (["model.temperature=nan"], ConfigError, "finite"),

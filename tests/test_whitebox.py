@@ -71,18 +71,20 @@ def test_a_number_never_depends_on_its_neighbours(llama: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "style", "text", "first"),
+    ("template", "style", "answer", "text", "first"),
     [
-        (CHATML, "chat", "<user>\nWhich city is it?|\n<assistant>\n", "R"),
-        (SPACED, "chat", "?Which city is it?|", " "),
-        ("{{ messages[0].content }}>", "chat", "Which city is it?>", " "),
-        (None, "completion", "Which city is it?", " "),
+        (CHATML, "chat", "Rome", "<user>\nWhich city is it?|\n<assistant>\n", "R"),
+        (SPACED, "chat", "Rome", "?Which city is it?| ", "R"),
+        ("{{ messages[0].content }}>", "chat", "Rome", "Which city is it?> ", "R"),
+        (None, "completion", "Rome", "Which city is it? ", "R"),
+        (None, "completion", "<|Rome", "Which city is it? <|", "R"),
+        (None, "completion", "<|", "Which city is it?", " "),
     ],
 )
-def test_what_stands_before_an_answer_is_the_templates_word(
-    llama: Any, template: str | None, style: Any, text: str, first: str
+def test_what_stands_before_the_first_telling_token_is_given(
+    llama: Any, template: str | None, style: Any, answer: str, text: str, first: str
 ) -> None:
-    ids, token = Lens(llama, tokenizer(template), style).position(ASKED, "Rome")
+    ids, token = Lens(llama, tokenizer(template), style).position(ASKED, answer)
     assert ("".join(LETTERS[each] for each in ids), LETTERS[token]) == (text, first)
 
 
@@ -91,7 +93,7 @@ def test_models_of_another_build_are_read_or_refused(llama: Any) -> None:
     gpt2 = GPT2LMHeadModel(GPT2Config(vocab_size=len(LETTERS), n_embd=16, n_layer=3, n_head=2, n_positions=32)).eval()
     lens = Lens(gpt2, tokenizer(None), "completion")
     assert lens.probabilities([ASKED], ["Rome"]).shape == (1, 3)
-    with pytest.raises(ContextExceeded, match="40 tokens does not fit the window of 32 tokens"):
+    with pytest.raises(ContextExceeded, match="41 tokens does not fit the window of 32 tokens"):
         lens.probabilities([(Message("user", "a" * 40),)], ["b"])
     with pytest.raises(ConfigError, match="no chat template"):
         Lens(gpt2, tokenizer(None), "chat").probabilities([ASKED], ["Rome"])

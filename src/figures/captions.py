@@ -44,7 +44,7 @@ _STOPS = {
     "context": "the next prompt did not fit the model's context window; cut short, so the counts are lower bounds",
     "error": "the endpoint failed; cut short, so the counts are lower bounds; run again to continue",
     "recorded": "the answers were collected elsewhere, and all of them were taken",
-    "finished": "every question was asked as often as configured",
+    "finished": "every question was asked; what was not obtained is counted as missing",
 }
 
 

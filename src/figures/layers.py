@@ -13,7 +13,7 @@ from src.figures.shares import CLASSES, short
 
 FAINTEST = 1e-6
 """Probability from which downwards all is one colour."""
-LENS = "the logit lens: final norm and unembedding on what each layer hands on at the last token of the prompt"
+LENS = "the logit lens: final norm and unembedding on what each layer hands on where the answer would begin"
 
 
 def heat(table: pl.DataFrame, title: Title) -> Figure:

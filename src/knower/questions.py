@@ -89,7 +89,7 @@ def class_chances(log_weights: Numbers, temperature: float, samples: int, *, gre
         return np.array([right**samples, 1 - right**samples, 0, 0, 0, 0])
     others = np.delete(wrong, greedy - 1) if greedy_counts else wrong
     never = (1 - right) ** samples
-    apart = factorial(samples) * _elementary(others.tolist(), samples)
+    apart = factorial(samples) * _elementary(others.tolist(), samples) if samples <= len(others) else 0.0
     same = float(wrong[greedy - 1] ** samples if greedy_counts else (wrong**samples).sum())
     return np.array([0, 0, 1 - never, apart, max(0.0, never - apart - same), same])
 

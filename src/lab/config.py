@@ -40,11 +40,8 @@ RECORDED = ("src.llm.recorded.Recorded", "src.strategies.recorded.Recorded")
 TOGETHER = "model=recorded and strategy=recorded go together only, for answers that were collected elsewhere"
 SIMULATED = "simulated"
 """How the name of a simulated model begins, so that nothing that is named after it is taken for that of a real one."""
-OPTIONAL = {
-    **{name: name for name in ("domain", "strategy", "prompts", "saturation", "dedup", "judge", "embedder")},
-    "thresholds": "saturation",
-}
-"""Options that not every probe reads, and the root value that each of them sets."""
+OPTIONAL = {"thresholds": "saturation"}
+"""Options that are not called like the root value that they set."""
 OURS = ("kind", "name", "file", "endpoint")
 """Fields of a role that say who it is and where it is served; the rest describes the model."""
 
@@ -262,8 +259,9 @@ def _check_read(config: Mapping[str, Any]) -> None:
         ConfigError: there is one.
     """
     given = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
+    knobs = _knobs_of_all()
     for name in (text.lstrip("+~").split("=")[0].split(".")[0] for text in given):
-        if name in OPTIONAL and OPTIONAL[name] not in config:
+        if OPTIONAL.get(name, name) in knobs | OPTIONAL_ROLES and OPTIONAL.get(name, name) not in config:
             raise ConfigError(f"probe={config['probe']['name']} makes no use of {name}: leave {name}=… out")
 
 

@@ -27,7 +27,6 @@ DETAILS = {
     "confidence_over": "over",
     "questions": "questions",
     "wording.name": "wording",
-    "dataset.revision": "file",
     "seed": "seed",
 }
 """What a label names besides model and setting, where cells alike in those differ in it."""
@@ -42,20 +41,17 @@ class Answered:
 
     Attributes:
         cell: as it was read.
+        dataset: name of the data set, with the start of its file's hash where cells of one name had different files.
         label: model · setting, and what else tells it from its like.
         classes: class of every question of the data set, as its place in CLASSES; ABSENT where the cell has none.
         asked: whether the cell asked the question.
     """
 
     cell: MeasuredCell
+    dataset: str
     label: str
     classes: Codes
     asked: Flags
-
-    @property
-    def dataset(self) -> str:
-        """Name of the data set."""
-        return self.cell.domain
 
     @property
     def slug(self) -> str:
@@ -115,10 +111,15 @@ def answered(cells: Sequence[MeasuredCell]) -> dict[str, tuple[Answered, ...]]:
     """
     if not cells:
         raise ConfigError("no cell fits: run some with `python -m src.run probe=categories`, or widen where=…")
-    sets: dict[str, list[MeasuredCell]] = {}
-    for cell in cells:
-        sets.setdefault(cell.domain, []).append(cell)
-    return {name: _lined_up(sets[name]) for name in sorted(sets)}
+    files: dict[str, dict[str, list[MeasuredCell]]] = {}
+    for cell in cells:  # the same id can be another question in another file
+        files.setdefault(cell.domain, {}).setdefault(str(cell.value("dataset.revision")), []).append(cell)
+    found = {}
+    for name, revisions in sorted(files.items()):
+        for revision, alike in sorted(revisions.items()):
+            called = name if len(revisions) == 1 else f"{name} {revision.removeprefix('sha256:')[:8]}"
+            found[called] = _lined_up(called, alike)
+    return found
 
 
 def compare(one: Answered, other: Answered, seed: int) -> Compared:
@@ -167,7 +168,7 @@ def table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
     return found.with_columns(pl.col(pl.Null).cast(pl.Float64))
 
 
-def _lined_up(cells: Sequence[MeasuredCell]) -> tuple[Answered, ...]:
+def _lined_up(dataset: str, cells: Sequence[MeasuredCell]) -> tuple[Answered, ...]:
     tables = [cell.processed["questions"].select("question_id", "category") for cell in cells]
     ids = pl.concat([table["question_id"] for table in tables]).unique().sort()
     codes = {name: place for place, name in enumerate(CLASSES)}
@@ -177,7 +178,7 @@ def _lined_up(cells: Sequence[MeasuredCell]) -> tuple[Answered, ...]:
         places = ids.search_sorted(table["question_id"]).to_numpy()
         asked[places] = True
         classes[places] = [codes.get(name, ABSENT) for name in table["category"]]
-        found.append(Answered(cell, label, classes, asked))
+        found.append(Answered(cell, dataset, label, classes, asked))
     return tuple(sorted(found, key=lambda each: (natural(each.label), each.cell.key)))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from src.errors import ConfigError
 from src.figures.captions import plural
 from src.stats.categories import measures
 from src.studies.answered import Answered, Compared, compare, differing, natural
@@ -55,16 +54,15 @@ class Series:
 def find_series(cells: Sequence[Answered], revisions: Sequence[str] | None) -> list[Series]:
     """Every model of which there are two revisions or more, asked alike; sorted by name.
 
+    Hashes of weights have no order, so they are no series unless one is given; simulated models have no checkpoints.
+
     Args:
         cells: of one data set.
         revisions: the order; None: sorted, numbers by their value.
-
-    Raises:
-        ConfigError: a series would have two cells of one revision.
     """
     groups: list[list[Answered]] = []
     for cell in cells:
-        if revisions is not None and _revision(cell) not in revisions:
+        if not _checkpoint(cell, revisions):
             continue
         like = (group for group in groups if cell.cell.model == group[0].cell.model and _alike(cell, group[0]))
         group = next(like, None)
@@ -77,19 +75,23 @@ def find_series(cells: Sequence[Answered], revisions: Sequence[str] | None) -> l
         found_here = {_revision(each): each for each in group}
         if len(found_here) < 2:
             continue
-        if len(found_here) < len(group):
-            raise ConfigError(
-                f"{group[0].cell.model}: two cells of one revision would be one point of a series, among "
-                f"{', '.join(each.cell.folder for each in group)}; say which counts with where=…"
-            )
         order = sorted(found_here, key=natural if revisions is None else list(revisions).index)
         name = f"{group[0].dataset} · {group[0].cell.model} · {group[0].cell.strategy.replace('_', ', ')}"
         found.append(Series(name, tuple(order), tuple(found_here[each] for each in order)))
     return sorted(found, key=lambda each: (each.name, each.revisions))
 
 
+def _checkpoint(cell: Answered, revisions: Sequence[str] | None) -> bool:
+    """Whether a cell is one of a series."""
+    if cell.cell.title.subject == "simulated":
+        return False
+    return _revision(cell) in revisions if revisions is not None else not _revision(cell).startswith("sha256:")
+
+
 def _alike(one: Answered, other: Answered) -> bool:
-    return differing(one.cell, other.cell) <= {"model"}
+    models = [{**each.cell.config["model"], "revision": ""} for each in (one, other)]
+    ends = [each.cell.config.get("endpoint") for each in (one, other)]
+    return models[0] == models[1] and ends[0] == ends[1] and differing(one.cell, other.cell) <= {"model"}
 
 
 def _revision(cell: Answered) -> str:

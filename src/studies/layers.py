@@ -25,11 +25,12 @@ from src.studies.known import Known
 from src.whitebox import Weights
 
 DEFINITIONS = {
-    "probability": "that the model's final norm and unembedding, applied to what a layer hands on at the last token of "
-    "the prompt, give to the first token of the gold answer (the first one, no alias); at the last layer, what the "
-    "model puts out; mean over the questions of a class",
-    "first token": "of the gold answer as the chat template writes it behind the prompt, or after a space where the "
-    'prompt does not end with white space; an answer that begins otherwise ("The capital is …") does not count',
+    "probability": "that the model's final norm and unembedding, applied to what a layer hands on where the gold "
+    "answer (the first one, no alias) would begin, give to its first token; at the last layer, what the model puts "
+    "out; mean over the questions of a class",
+    "first token": "the first one with a letter or a digit; white space and marks before it, as the + of a calling "
+    "code, are given, as the chat template writes them or, where the prompt does not end with white space, after a "
+    'space. An answer that begins otherwise ("The capital is …") does not count',
     "interval": f"95 %, {BOOTSTRAP}; unit: {UNIT}; each layer by itself",
     **{name: short(name) for name in CLASSES},
 }
@@ -92,7 +93,7 @@ class Layers:
             raise ConfigError(
                 f"study {self.name} wants one cell of {asked}, and {len(fit)} of {len(known.cells)} fit: "
                 + (
-                    "choose one of them, as where={temperature: 0.5}"
+                    "choose one of them, as where={form: completion}"
                     if fit
                     else f"run `python -m src.run probe=categories {asked}`, or set study.model, study.dataset or "
                     "study.knowledge to those of a cell that is there"

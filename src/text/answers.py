@@ -24,6 +24,8 @@ _NUMBER_WORDS = {word: str(value) for value, word in enumerate(_CARDINALS.split(
 _YES_NO = frozenset({"yes", "no"})
 _HAS_CJK = re.compile(f"[{CJK}]")
 
+# Fences, rules and characters that nobody sees.
+_RULE = re.compile(r"(?:```\w*|~~~\w*|[-_=*]{3,}|[\u200b-\u200f\u2060\ufeff\s])+")
 _MARKER = re.compile(r"(?<![^\W_])answer[*_]*[ \t]*[:：][*_]*", re.IGNORECASE)
 # "J. K. Rowling" and "U. S." are written without spaces as often.
 _INITIALS = re.compile(r"(?<![^\W_])([^\W\d_]\.) +(?=[^\W\d_]\.)")
@@ -76,8 +78,12 @@ def answer_line(text: str, reasoning: Literal["direct", "cot"]) -> AnswerLine:
     if reasoning == "cot":
         _, *after = _MARKER.split(bare)
         bare = after[-1] if after else ""
-    line, newline, _ = bare.lstrip().partition("\n")
-    return AnswerLine(line.strip().strip("*").strip(), not newline)
+    lines = bare.split("\n")
+    for place, line in enumerate(lines):
+        said = line.strip().strip("*").strip()
+        if said and not _RULE.fullmatch(said):
+            return AnswerLine(said, place == len(lines) - 1)
+    return AnswerLine("", True)
 
 
 def normalise(text: str, yes_no: bool = False) -> str:

@@ -1,7 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from src.errors import ConfigError
 from src.figures.canvas import png
 from src.stats.categories import CLASSES
 from src.studies.categories import Categories
@@ -72,11 +73,21 @@ def test_without_checkpoints_nothing_is_missing_unless_they_were_asked_for() -> 
     assert study(("1",)).run(alone).missing == ("revision 1: no series has it",)
 
 
-def test_two_cells_of_one_revision_are_no_series() -> None:
+def test_a_series_has_one_endpoint_and_hashes_are_none() -> None:
     cells = [answered_cell(GOOD, revision=name) for name in ("1", "2")]
     twin = answered_cell(GOOD, model="alpha", endpoint={"name": "other"})
-    with pytest.raises(ConfigError, match="two cells of one revision"):
-        study().run(known(*cells, twin))
+    assert study().run(known(*cells, twin)).tables["series"]["revision"].to_list() == ["1", "2"]
+    hashed = [answered_cell(GOOD, revision=f"sha256:{name}") for name in "ab"]
+    assert "series" not in study().run(known(*hashed)).tables
+
+
+def test_files_of_one_name_are_never_paired() -> None:
+    one = answered_cell(GOOD)
+    other = answered_cell(GOOD, model="beta", dataset="capitals")
+    changed = {**other.config, "dataset": {"name": "capitals", "revision": "sha256:1"}}
+    finding = study().run(known(one, replace(other, config=changed)))
+    assert "pairs" not in finding.tables
+    assert set(finding.tables["cells"]["dataset"]) == {"capitals 0", "capitals 1"}
 
 
 def test_fewer_samples_and_the_other_rule_are_read_from_the_stored_answers() -> None:

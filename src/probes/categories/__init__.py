@@ -62,12 +62,12 @@ class Categories:
     question: Filled
     dataset: Dataset
     wording: PromptSet
-    questions: Annotated[int, Field(ge=1)] | None
+    questions: Annotated[int, Field(strict=True, ge=1)] | None
     knowledge: Literal["internal", "external"]
     reasoning: Reasoning
-    samples: Annotated[int, Field(ge=2, le=1_000)]
+    samples: Annotated[int, Field(strict=True, ge=2, le=1_000)]
     temperature: Annotated[float, Field(gt=0, le=5)]
-    top_k: Annotated[int, Field(ge=1)] | None
+    top_k: Annotated[int, Field(strict=True, ge=1)] | None
     answer_tokens: Mapping[Reasoning, Annotated[int, Field(ge=1)]]
     confidence_over: Literal["all", "samples"]
     form: Literal["chat", "completion"]

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import polars as pl
 
-from src.asking import CENSORED, call_row, call_table
+from src.asking import call_row, call_table
 from src.errors import BudgetReached, ContextExceeded, EndpointError
 from src.interfaces import Lab
 from src.questions import Question
@@ -19,7 +19,7 @@ from src.schemas import ANSWERS, QUESTIONS, STOP
 AT_ONCE = 64
 """Questions under way at once: as many requests as any endpoint takes, and few enough to be lost by a kill."""
 HOPELESS = 20
-"""Requests that failed for good after which no further question is asked."""
+"""Requests that failed for good, none that succeeded between them, after which no further question is asked."""
 
 
 class ToPrompt(Protocol):
@@ -49,6 +49,7 @@ class Extraction:
     def __post_init__(self) -> None:
         self.stop: tuple[str, str] | None = None
         self.failed: list[str] = []
+        self.in_a_row = self.given = self.tokens = 0
         self.answers: dict[str, list[Completion | None]] = {}
 
     async def run(self) -> Tables:
@@ -59,8 +60,7 @@ class Extraction:
         """
         places = asyncio.Semaphore(AT_ONCE)
         await asyncio.gather(*(self._question(question, places) for question in self.questions))
-        given = [answer for answers in self.answers.values() for answer in answers if answer]
-        if self.stop and self.stop[0] == "error" and not given:
+        if self.stop and self.stop[0] == "error" and not self.given:
             raise EndpointError(self.stop[1])
         if self.failed and not self.stop:
             self.stop = "error", _failures(self.failed)
@@ -88,27 +88,30 @@ class Extraction:
         """An answer, or None for a draw that is missing; a failure that others will meet too stops the asking."""
         if isinstance(found, Completion):
             if found.state != "error":
+                self.in_a_row = 0
+                self.given += 1
+                self.tokens += found.usage.tokens_out or 0
                 return found
             self.failed.append(found.reason)
-            if len(self.failed) >= HOPELESS:
+            self.in_a_row += 1
+            if self.in_a_row >= HOPELESS:
                 self.stop = self.stop or ("error", _failures(self.failed))
         elif isinstance(found, ContextExceeded):  # this question is too long; the others need not be
             return None
         elif isinstance(found, BudgetReached | EndpointError):
-            self.stop = self.stop or (CENSORED[type(found)], str(found))
+            self.stop = self.stop or ("budget" if isinstance(found, BudgetReached) else "error", str(found))
         else:
             raise found
         return None
 
     def _show(self) -> None:
-        asked = [answer for answers in self.answers.values() for answer in answers if answer]
         self.lab.progress(
             Progress(
                 "extract",
                 done=len(self.answers),
                 total=len(self.questions),
-                calls=len(asked),
-                tokens=sum(answer.usage.tokens_out or 0 for answer in asked),
+                calls=self.given,
+                tokens=self.tokens,
             )
         )
 

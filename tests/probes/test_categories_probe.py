@@ -298,3 +298,40 @@ def test_wrong_answers_are_many_names_and_a_passage_helps() -> None:
     alone, given = (weights(Knower(), "q", passage=passage) for passage in (False, True))
     assert given[0] > alone[0]
     assert given[1:].tolist() == alone[1:].tolist()
+
+
+def test_a_refused_parameter_is_one_sentence(composed: Compose, data: list[str]) -> None:
+    with ScriptedEndpoint(faults=lambda number, body: status(400, "max_tokens must be at least 64")) as server:
+        cell = read_cell(composed(*data, *at(server)))
+        with Ledger(Path(cell.operation.ledger.path)) as ledger, pytest.raises(FrontierError) as caught:
+            asyncio.run(measure(cell, ledger, silent, {}))
+    assert "at least 64" in str(caught.value)
+
+
+def test_questions_that_always_fail_do_not_stop_the_others(composed: Compose, tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    path.write_text("".join(json.dumps({"question": f"Q{i}?", "answer": "x"}) + "\n" for i in range(80)))
+    bad = [f"Q{i}?" for i in range(6)]
+
+    def faults(number, body):
+        return status(500) if any(f" {each}" in body["messages"][-1]["content"] for each in bad) else None
+
+    with ScriptedEndpoint(faults=faults) as server:
+        chosen = ("probe=categories", "dataset=jsonl", f"dataset.path={path}", "questions=null", "samples=2")
+        _, _, metrics = extracted_and_processed(composed(*chosen, *at(server), "endpoint.attempts=1"))
+    assert (metrics["questions"], metrics["incomplete"], metrics["stop_reason"]) == (74, 6, "error")
+
+
+def test_the_other_rule_of_confidence_asks_nothing_again(composed: Compose, data: list[str]) -> None:
+    usual = extracted_and_processed(composed(*data, "model=simulated", "model.knower.knows=0"))
+    other = extracted_and_processed(
+        composed(*data, "model=simulated", "model.knower.knows=0", "phases=[process]", "confidence_over=samples")
+    )
+    assert other[0]["answers"].equals(usual[0]["answers"])
+    assert (other[1]["questions"]["frequency"] <= usual[1]["questions"]["frequency"]).all()
+
+
+def test_more_samples_than_wrong_answers_cannot_all_differ() -> None:
+    chances = class_chances(np.zeros(41), 1.0, 200, greedy_counts=True)
+    assert chances.sum() == pytest.approx(1)
+    assert chances[3] == 0
