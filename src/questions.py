@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass as config_dataclass
 from src.errors import ConfigError, DataMissing
 from src.ledger.keys import normal
 from src.records import STRICT, Filled
-from src.text.answers import answer_line, is_yes_no, matches
+from src.text.answers import answer_line, is_yes_no, matches, normalise
 
 
 @config_dataclass(frozen=True, config=STRICT)
@@ -183,11 +183,15 @@ def _question(row: Mapping[str, Any], names: Fields, where: str) -> Question:
         raise ConfigError(f"{where}: {names.answer} is an empty list: give at least one answer")
     yes_no = is_yes_no(golds[0])
     for gold in golds:
-        if not matches(answer_line(gold, "direct").text, [gold], yes_no).correct:
+        said = json.dumps(gold, ensure_ascii=False)[:80]
+        replies = answer_line(gold, "direct"), answer_line(f"Answer: {gold}", "cot")
+        if not all(matches(reply.text, [gold], yes_no).correct for reply in replies):
             raise ConfigError(
-                f"{where}: the answer {json.dumps(gold, ensure_ascii=False)[:80]} does not match itself, so no reply "
-                "could be right: give it as the one short line that a reply should be"
+                f"{where}: the answer {said} does not match itself, so no reply could be right: give it as the one "
+                'short line that a reply should be, without "Answer:"'
             )
+        if yes_no and is_yes_no(word := normalise(gold, yes_no)) and word != normalise(golds[0], yes_no):
+            raise ConfigError(f"{where}: the answers {json.dumps(golds[0])} and {said} contradict each other: keep one")
     hashed = hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
     return Question(
         id=_text(row, "id", names.id, where) if names.id is not None else hashed,

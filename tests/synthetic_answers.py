@@ -25,9 +25,12 @@ ROWS = {
 
 
 def answered_cell(
-    classes: Sequence[str | None], kinds: Sequence[str] = ("city",), first: int = 0, **config: Any
+    classes: Sequence[str | None], kinds: Sequence[str] = ("city",), first: int = 0, yes_no: int = 0, **config: Any
 ) -> MeasuredCell:
-    """A cell whose questions, numbered from `first`, have these classes; None: an answer is missing."""
+    """A cell whose questions, numbered from `first`, have these classes; None: an answer is missing.
+
+    The first `yes_no` of them pass for questions whose answer is yes or no.
+    """
     ids = [f"q{first + place:05}" for place in range(len(classes))]
     answers = [
         (each, draw, text, "missing" if name is None and draw == 3 else "ok", "")
@@ -35,7 +38,7 @@ def answered_cell(
         for draw, text in enumerate(ROWS[name or "HK"])
     ]
     questions = [
-        (each, f"Where is {each}?", ["Paris", "Paname"], kinds[place % len(kinds)], "", False)
+        (each, f"Where is {each}?", ["Paris", "Paname"], kinds[place % len(kinds)], "", place < yes_no)
         for place, each in enumerate(ids)
     ]
     extracted = {
@@ -51,11 +54,17 @@ def answered_cell(
     return MeasuredCell(f"cells/{key[:8]}", key, key, title_of(whole), whole, metrics, extracted, processed)
 
 
-def settings(model: str = "alpha", revision: str = "1", dataset: str = "capitals", **config: Any) -> Mapping[str, Any]:
+def settings(
+    model: str = "alpha",
+    revision: str = "1",
+    dataset: str = "capitals",
+    target: str = "src.llm.config.Model",
+    **config: Any,
+) -> Mapping[str, Any]:
     """The configuration of a cell, with these values instead of the usual ones."""
     usual = {
         "probe": "categories",
-        "model": {"_target_": "src.llm.config.Model", "name": model, "revision": revision},
+        "model": {"_target_": target, "name": model, "revision": revision},
         "endpoint": {"name": "local"},
         "dataset": {"name": dataset, "revision": "sha256:0"},
         "knowledge": "internal",

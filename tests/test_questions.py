@@ -132,6 +132,8 @@ def test_yes_and_no_are_told_by_the_gold_answer(tmp_path: Path, answer: str, yes
         (asked("a?", " \n"), "line 2: answer is blank"),
         (asked("a?", "<think>b</think>"), 'line 2: the answer "<think>b</think>" does not match itself'),
         (asked("a?", "one\ntwo"), 'line 2: the answer "one\\ntwo" does not match itself'),
+        (asked("a?", "Answer: b"), 'line 2: the answer "Answer: b" does not match itself'),
+        (asked("a?", ["Yes", "no"]), 'line 2: the answers "Yes" and "no" contradict each other'),
     ],
 )
 def test_a_row_that_is_none_is_one_sentence_with_its_line(tmp_path: Path, row: object, sentence: str) -> None:

@@ -292,6 +292,17 @@ def test_the_name_of_a_variable_is_no_secret() -> None:
     assert len(arguments) == 4
 
 
+@pytest.mark.parametrize("given", ["model.temperature=1.0", "strategy=sequential"])
+def test_an_option_that_the_probe_does_not_read_is_refused(given: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "src.run", "probe=categories", given, "dry=true"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    name = given.partition("=")[0]
+    assert done.stderr == f"error: probe=categories makes no use of {name}: leave {name}=… out\n"
+
+
 def test_a_cell_that_fails_does_not_stop_the_sweep(tmp_path: Path, store: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "src.run", "-m", "strategy=sequential,taxonomy_l2w2", "domain.name=a/b,sweep_test",

@@ -20,12 +20,14 @@ MOST_KINDS = 40
 """Kinds that are drawn, those with the most questions; the table has all."""
 
 
-def draw(extracted: Tables, processed: Tables, metrics: Metrics, title: Title) -> Drawings:
+def draw(extracted: Tables, processed: Tables, kinds: pl.DataFrame, metrics: Metrics, title: Title) -> Drawings:
     """Draw a cell.
 
     Args:
         extracted: its tables of the extraction.
         processed: its tables of the processing.
+        kinds: a row for every kind of question: `kind`, `questions`, `right` (greedy answers), `accuracy` with `_low`
+            and `_high`, and the share of each class.
         metrics: its metrics.
         title: what it is about.
 
@@ -33,10 +35,9 @@ def draw(extracted: Tables, processed: Tables, metrics: Metrics, title: Title) -
         The figure `categories`; the figure `kinds` if there are two kinds of questions or more; the page
         `questions.html`; no curves, as there are no turns.
     """
-    whole = processed["questions"].filter(state="complete")
     figures = {"categories": _classes(metrics, title)}
-    if whole["kind"].n_unique() > 1:
-        figures["kinds"] = _kinds(whole, title)
+    if kinds.height > 1:
+        figures["kinds"] = _kinds(kinds, title)
     return Drawings(
         figures=figures,
         pages={"questions.html": questions_page(extracted["questions"], processed, title, metrics)},
@@ -80,32 +81,29 @@ def _classes(metrics: Metrics, title: Title) -> Figure:
     return figure
 
 
-def _kinds(whole: pl.DataFrame, title: Title) -> Figure:
+def _kinds(kinds: pl.DataFrame, title: Title) -> Figure:
     """Shares of the classes for every kind of question, those that are answered best on top."""
-    table = (
-        whole.group_by("kind")
-        .agg(
-            pl.len().alias("n"),
-            pl.col("greedy_correct").sum().alias("right"),
-            *((pl.col("category") == name).mean().alias(name) for name in CLASSES),
-        )
-        .sort(["n", "kind"], descending=[True, False])
-    )
-    shown = table.head(MOST_KINDS).sort(pl.col("right") / pl.col("n"), "n", "kind", descending=[True, True, False])
+    largest = kinds.sort("questions", "kind", descending=[True, False]).head(MOST_KINDS)
+    shown = largest.sort("accuracy", "questions", "kind", descending=[True, True, False])
     names = [kind or "(no kind)" for kind in shown["kind"]]
-    of = f"the {shown.height} largest of " if shown.height < table.height else ""
+    of = f"the {shown.height} largest of " if shown.height < kinds.height else ""
     figure, (ax,) = canvas(
         f"Kinds of questions · {title.line}",
-        f"n = {plural(whole.height, 'question')} of {of}{plural(table.height, 'kind')} · {title.caveat}",
-        "Beside each bar: greedy answers right, of the questions of that kind; sorted by that share.\n"
-        "Intervals for every kind: study=categories, table kinds.",
-        width=9.5 + label_inches(names),
+        f"n = {plural(int(shown['questions'].sum()), 'question')} of {of}{plural(kinds.height, 'kind')} · "
+        f"{title.caveat}",
+        "Beside each bar: greedy answers right, of the questions of that kind, with the 95 % interval of that share "
+        "(Clopper–Pearson, unit: question);\nsorted by it.",
+        width=10.3 + label_inches(names),
         height=height(shown.height),
     )
-    notes = [f"{right:,} of {n:,} ({percent(right / n)})" for right, n in zip(shown["right"], shown["n"], strict=True)]
+    notes = [
+        f"{row['right']:,} of {row['questions']:,}: {percent(row['accuracy'])} "
+        f"[{100 * row['accuracy_low']:.0f}, {100 * row['accuracy_high']:.0f}]"
+        for row in shown.iter_rows(named=True)
+    ]
     bars(ax, names, shown.select(CLASSES).rows(), notes)
     placed(figure, shown.height, label_inches(names))
-    figure.subplots_adjust(right=1 - 1.8 / figure.get_figwidth())
+    figure.subplots_adjust(right=1 - 2.6 / figure.get_figwidth())
     legend(figure)
     return figure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, cast
@@ -89,6 +89,11 @@ class ShownProbe(Probe, Protocol):
         """Who is asked besides the subject."""
         ...
 
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """Values of the model that its prompts set themselves."""
+        ...
+
     def found(self) -> Mapping[str, Mapping[str, str]]:
         """Section of the configuration → values that only its files tell, such as their hash."""
         ...
@@ -153,7 +158,9 @@ def read_cell(cfg: DictConfig) -> Cell:
         )
     unread = config.keys() - fields - LAB_KEYS - knobs | OPTIONAL_ROLES - {*probe.roles}
     config = without(config, *unread)
-    _check_read(config)
+    _check_temperature(config, probe.overrides)
+    config["model"] = without(config["model"], *probe.overrides)
+    _check_read(config, probe.overrides)
     names, words = identity(config), title_of(config)
     folder = run_folder(
         ROOT,
@@ -252,7 +259,21 @@ def build_judge(node: Mapping[str, Any], what: str = "judge") -> tuple[AnyJudge,
     return built, build(node["endpoint"], f"{what}.endpoint") if llm else None
 
 
-def _check_read(config: Mapping[str, Any]) -> None:
+def _check_temperature(config: Mapping[str, Any], overrides: Sequence[str]) -> None:
+    """Refuse a model that takes no temperature where the probe needs one.
+
+    Raises:
+        ConfigError: it is one.
+    """
+    model = config["model"]
+    if "temperature" in overrides and model.get("temperature", "") is None:
+        raise ConfigError(
+            f"model.temperature=null says that {model['id']} takes no temperature, but probe={config['probe']['name']} "
+            "compares a greedy answer with sampled ones: choose a model that takes it"
+        )
+
+
+def _check_read(config: Mapping[str, Any], overrides: Sequence[str]) -> None:
     """Refuse options that were given and that the probe does not read.
 
     Raises:
@@ -260,9 +281,11 @@ def _check_read(config: Mapping[str, Any]) -> None:
     """
     given = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
     knobs = _knobs_of_all()
-    for name in (text.lstrip("+~").split("=")[0].split(".")[0] for text in given):
-        if OPTIONAL.get(name, name) in knobs | OPTIONAL_ROLES and OPTIONAL.get(name, name) not in config:
-            raise ConfigError(f"probe={config['probe']['name']} makes no use of {name}: leave {name}=… out")
+    for path in (text.lstrip("+~").split("=")[0] for text in given):
+        name = path.split(".")[0]
+        ignored = OPTIONAL.get(name, name) in knobs | OPTIONAL_ROLES and OPTIONAL.get(name, name) not in config
+        if ignored or path in {f"model.{value}" for value in overrides}:
+            raise ConfigError(f"probe={config['probe']['name']} makes no use of {path}: leave {path}=… out")
 
 
 def _knobs(probe: DictConfig) -> set[str]:

@@ -169,8 +169,8 @@ class ChatClient:
         if failure.kind == "context":
             reason = (
                 f"The prompt and {max_tokens} tokens of answer do not fit the context window of {self._model.id} "
-                f"({failure}); shorten the prompt, lower {model_key(self._role)}.max_tokens, or serve it with a larger "
-                "window."
+                f"({failure}); shorten the prompt, lower {model_key(self._role)}.max_tokens (or the answer_tokens of "
+                "the probe), or serve it with a larger window."
             )
             return Reply("", "empty", CONTEXT, *spent, reason)
         if failure.kind == "content":

@@ -106,17 +106,9 @@ class Model:
             max_tokens: longest answer.
             own: what the prompt says of itself; None: as configured.
             top_k: whether the endpoint knows `top_k`.
-
-        Raises:
-            ConfigError: the prompt has a temperature, and the model takes none.
         """
         fields: dict[str, JsonValue] = {self.max_tokens_as: max_tokens}
         temperature = own.temperature if own else self.temperature
-        if own and self.temperature is None:
-            raise ConfigError(
-                f"model.temperature=null says that {self.id} takes no temperature, but this probe compares a greedy "
-                "answer with sampled ones: choose a model that takes it"
-            )
         if temperature is not None:
             fields["temperature"] = temperature
         if own and own.stop:

@@ -230,7 +230,7 @@ def _remedy(named: str, message: str, model: str, endpoint: str) -> str:
         other = "max_completion_tokens" if named == "max_tokens" else "max_tokens"
         if re.search(rf"\b{other}\b", message):
             return f"{model}.max_tokens_as={other}"
-        return f"{model}.max_tokens lower, or {model}.max_tokens_as={other}"
+        return f"{model}.max_tokens (or the answer_tokens of the probe) lower, or {model}.max_tokens_as={other}"
     if named in ("temperature", "top_p"):
         return f"{model}.{named}=null"
     if named == "seed":

@@ -41,10 +41,12 @@ class Answered:
 
     Attributes:
         cell: as it was read.
-        dataset: name of the data set, with the start of its file's hash where cells of one name had different files.
+        dataset: name of the data set, with the start of its file's hash where cells of one name had different files;
+            simulated and rehearsed models have one of their own beside real ones: they rank with nobody.
         label: model · setting, and what else tells it from its like.
         classes: class of every question of the data set, as its place in CLASSES; ABSENT where the cell has none.
         asked: whether the cell asked the question.
+        yes_no: whether it did, and the answer is yes or no and nothing else.
     """
 
     cell: MeasuredCell
@@ -52,6 +54,7 @@ class Answered:
     label: str
     classes: Codes
     asked: Flags
+    yes_no: Flags
 
     @property
     def slug(self) -> str:
@@ -94,6 +97,7 @@ class Compared:
         shared: questions that both have a class for.
         incomplete: questions that both asked and at least one lacks an answer to.
         moved: what became of the classes.
+        parts: the same of the shared questions whose answer is yes or no, and of the rest; {} unless there are both.
     """
 
     one: Answered
@@ -101,6 +105,7 @@ class Compared:
     shared: int
     incomplete: int
     moved: Transitions
+    parts: Mapping[str, Transitions]
 
 
 def answered(cells: Sequence[MeasuredCell]) -> dict[str, tuple[Answered, ...]]:
@@ -111,14 +116,20 @@ def answered(cells: Sequence[MeasuredCell]) -> dict[str, tuple[Answered, ...]]:
     """
     if not cells:
         raise ConfigError("no cell fits: run some with `python -m src.run probe=categories`, or widen where=…")
-    files: dict[str, dict[str, list[MeasuredCell]]] = {}
+    groups: dict[tuple[str, str, str], list[MeasuredCell]] = {}
     for cell in cells:  # the same id can be another question in another file
-        files.setdefault(cell.domain, {}).setdefault(str(cell.value("dataset.revision")), []).append(cell)
+        key = cell.domain, str(cell.value("dataset.revision")), cell.title.subject
+        groups.setdefault(key, []).append(cell)
     found = {}
-    for name, revisions in sorted(files.items()):
-        for revision, alike in sorted(revisions.items()):
-            called = name if len(revisions) == 1 else f"{name} {revision.removeprefix('sha256:')[:8]}"
-            found[called] = _lined_up(called, alike)
+    for (name, file, subject), alike in sorted(groups.items()):
+        like = [key for key in groups if key[0] == name]
+        parts = [name]
+        if len({each for _, each, _ in like}) > 1:
+            parts.append(file.removeprefix("sha256:")[:8])
+        if subject != "real" and len({each for *_, each in like}) > 1:
+            parts.append(subject)
+        called = " ".join(parts)
+        found[called] = _lined_up(called, alike)
     return found
 
 
@@ -127,7 +138,10 @@ def compare(one: Answered, other: Answered, seed: int) -> Compared:
     both = (one.classes >= 0) & (other.classes >= 0)
     shared = int(both.sum())
     lacking = int((one.asked & other.asked).sum()) - shared
-    return Compared(one, other, shared, lacking, transitions(one.classes[both], other.classes[both], seed))
+    of = {"yes or no": both & one.yes_no, "not yes or no": both & ~one.yes_no}
+    of = of if all(part.any() for part in of.values()) else {}
+    moved, *parts = (transitions(one.classes[part], other.classes[part], seed) for part in (both, *of.values()))
+    return Compared(one, other, shared, lacking, moved, dict(zip(of, parts, strict=True)))
 
 
 def differing(one: MeasuredCell, other: MeasuredCell) -> set[str]:
@@ -169,16 +183,16 @@ def table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _lined_up(dataset: str, cells: Sequence[MeasuredCell]) -> tuple[Answered, ...]:
-    tables = [cell.processed["questions"].select("question_id", "category") for cell in cells]
+    tables = [cell.processed["questions"].select("question_id", "category", "yes_no") for cell in cells]
     ids = pl.concat([table["question_id"] for table in tables]).unique().sort()
     codes = {name: place for place, name in enumerate(CLASSES)}
     found = []
     for cell, label, table in zip(cells, _labels(cells), tables, strict=True):
-        classes, asked = np.full(len(ids), ABSENT), np.zeros(len(ids), dtype=bool)
+        classes, (asked, yes_no) = np.full(len(ids), ABSENT), np.zeros((2, len(ids)), dtype=bool)
         places = ids.search_sorted(table["question_id"]).to_numpy()
-        asked[places] = True
+        asked[places], yes_no[places] = True, table["yes_no"]
         classes[places] = [codes.get(name, ABSENT) for name in table["category"]]
-        found.append(Answered(cell, dataset, label, classes, asked))
+        found.append(Answered(cell, dataset, label, classes, asked, yes_no))
     return tuple(sorted(found, key=lambda each: (natural(each.label), each.cell.key)))
 
 

@@ -22,6 +22,9 @@ def sentences(dataset: str, tables: Mapping[str, pl.DataFrame]) -> list[str]:
         f"On {dataset}, {best['cell']} is right most often: accuracy {_share(best, 'accuracy')}, category score "
         f"{best['category_score']:.2f}{_bounds(best)}, n = {plural(best['questions'], 'question')}"
     ]
+    sizes = sorted(cells["questions"])
+    if sizes[0] < sizes[-1]:
+        lines[0] += f" (each cell ranked by its own questions, {sizes[0]:,} to {sizes[-1]:,})"
     if cells.height > 1:
         pairs = tables["pairs"].filter(dataset=dataset)
         tied = cells.filter("tied_with_best")["cell"].to_list()

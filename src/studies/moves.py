@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from src.stats.categories import CLASSES, share
+from src.stats.transitions import Transitions
 from src.studies.answered import Compared
 from src.studies.wording import columns
 
@@ -17,19 +18,24 @@ NUMBERS = (*DIRECTIONS, "net", "accuracy", "category_score")
 
 def pair_row(each: Compared, p_holm: float) -> dict[str, Any]:
     """Two runs, what changed from the one to the other, and which questions only one of them was asked."""
-    moved = each.moved
     return {
-        "dataset": each.one.dataset,
-        "from": each.one.label,
-        "to": each.other.label,
+        **_named(each),
         "questions": each.shared,
         "incomplete": each.incomplete,
         "only_from": int((each.one.asked & ~each.other.asked).sum()),
         "only_to": int((each.other.asked & ~each.one.asked).sum()),
-        **{key: value for name in NUMBERS for key, value in columns(name, *getattr(moved, name)).items()},
-        "p": moved.p_accuracy,
+        **_changes(each.moved),
+        "p": each.moved.p_accuracy,
         "p_holm": p_holm,
     }
+
+
+def part_rows(each: Compared) -> list[dict[str, Any]]:
+    """What changed among the shared questions whose answer is yes or no, and among the rest, where there are both."""
+    return [
+        {**_named(each), "part": name, "questions": int(moved.matrix.sum()), **_changes(moved), "p": moved.p_accuracy}
+        for name, moved in each.parts.items()
+    ]
 
 
 def directions_rows(each: Compared) -> list[dict[str, Any]]:
@@ -39,8 +45,7 @@ def directions_rows(each: Compared) -> list[dict[str, Any]]:
     rows = []
     for name, counts in zip(("all", *CLASSES), (parts.sum(axis=0), *parts), strict=True):
         n, none = int(counts.sum()), f"the first run has no question {name}"
-        row: dict[str, Any] = {"dataset": each.one.dataset, "from": each.one.label, "to": each.other.label}
-        row |= {"class_from": name, "questions": n}
+        row: dict[str, Any] = {**_named(each), "class_from": name, "questions": n}
         for direction, count in zip(DIRECTIONS, counts.tolist(), strict=True):
             row |= columns(direction, *share(count, n, none))
         rows.append(row)
@@ -52,12 +57,18 @@ def matrix_rows(each: Compared) -> Iterator[dict[str, Any]]:
     for start, counts in zip(CLASSES, each.moved.matrix, strict=True):
         for end, count in zip(CLASSES, counts, strict=True):
             yield {
-                "dataset": each.one.dataset,
-                "from": each.one.label,
-                "to": each.other.label,
+                **_named(each),
                 "class_from": start,
                 "class_to": end,
                 "questions": int(count),
                 "of": int(counts.sum()),
                 **columns("row_share", *share(int(count), int(counts.sum()), f"the first run has no question {start}")),
             }
+
+
+def _named(each: Compared) -> dict[str, str]:
+    return {"dataset": each.one.dataset, "from": each.one.label, "to": each.other.label}
+
+
+def _changes(moved: Transitions) -> dict[str, Any]:
+    return {key: value for name in NUMBERS for key, value in columns(name, *getattr(moved, name)).items()}

@@ -22,7 +22,7 @@ from src.stats.flat import put, put_interval
 from src.stats.intervals import LEVEL
 from src.studies.answered import Answered, Compared, answered, caveat, compare, differing, fits, slug, table
 from src.studies.known import Known
-from src.studies.moves import NUMBERS, directions_rows, matrix_rows, pair_row
+from src.studies.moves import NUMBERS, directions_rows, matrix_rows, pair_row, part_rows
 from src.studies.wording import p_words
 
 MOST_TOLD = 6
@@ -37,6 +37,8 @@ DEFINITIONS = {
     "accuracy": "of the second run less that of the first; interval as of net; p: McNemar's mid-p, Holm over all pairs "
     "of the study",
     "category_score": "of the second run less that of the first, on its scale of 1 to 6; interval as of net",
+    "yes_no": "the same numbers for the questions whose answer is yes or no, which a guess gets right half the time, "
+    "and for the rest; without Holm's correction",
     "row_share": "of the questions of a class in the first run, those of a class in the second; interval: "
     "Clopper–Pearson",
 }
@@ -96,6 +98,7 @@ class Transitions:
         pairs = table([pair_row(each, p) for each, p in zip(found, adjusted, strict=True)])
         directions = table([row for each in found for row in directions_rows(each)])
         matrix = table([row for each in found for row in matrix_rows(each)])
+        parts = [row for each in found for row in part_rows(each)]
         # Those that change most are drawn.
         drawn = sorted(range(len(found)), key=lambda place: (-abs(found[place].moved.net[0]), place))[:MOST_FLOWS]
         every = sorted({each.cell.key: each for pair in found for each in (pair.one, pair.other)}.items())
@@ -109,9 +112,10 @@ class Transitions:
             name=self.name,
             question=self.question,
             reference="arXiv 2501.01332, K-(CSA)²: knowledge transitions",
-            verdict=_verdict(pairs),
+            verdict=_verdict(pairs, parts),
             metrics=_metrics(found, adjusted),
-            tables={"pairs": pairs, "directions": directions, "matrix": matrix},
+            tables={"pairs": pairs, "directions": directions, "matrix": matrix}
+            | ({"yes_no": table(parts)} if parts else {}),
             figures=figures,
             captions={name: PLANE if name == "plane" else FLOW for name in figures},
             definitions=DEFINITIONS,
@@ -145,8 +149,8 @@ def _pairs(
             yield one, other
 
 
-def _verdict(pairs: pl.DataFrame) -> tuple[str, ...]:
-    """How many pairs go up or down for sure, then the pairs that change most."""
+def _verdict(pairs: pl.DataFrame, parts: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """How many pairs go up or down for sure, then the pairs that change most, yes/no questions apart."""
     up, down = (pairs.filter(sure).height for sure in (pl.col("net_low") > 0, pl.col("net_high") < 0))
     lines = [
         f"Of {plural(pairs.height, 'pair')} of runs, {up} upgrade more questions than they downgrade with the whole "
@@ -154,17 +158,19 @@ def _verdict(pairs: pl.DataFrame) -> tuple[str, ...]:
         f"{pairs.filter(pl.col('p_holm') < 1 - LEVEL).height} (McNemar mid-p, Holm over all pairs)."
     ]
     told = pairs.sort(pl.col("net").abs(), "dataset", "from", "to", descending=[True, False, False, False])
-    return (*lines, *(_sentence(row) for row in told.head(MOST_TOLD).iter_rows(named=True)))
+    return (*lines, *(_sentence(row, parts) for row in told.head(MOST_TOLD).iter_rows(named=True)))
 
 
-def _sentence(row: Mapping[str, Any]) -> str:
+def _sentence(row: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> str:
     left_out = f", {row['incomplete']:,} incomplete left out" if row["incomplete"] else ""
+    own = [part for part in parts if all(part[name] == row[name] for name in ("dataset", "from", "to"))]
+    apart = "".join(f"; {part['part']} ({part['questions']:,}): accuracy {_change(part, 'accuracy')}" for part in own)
     return (
         f"On {row['dataset']}, from {row['from']} to {row['to']}: upgraded {_share(row, 'upgrade')}, stable "
         f"{_share(row, 'stable')}, downgraded {_share(row, 'downgrade')}; net {_change(row, 'net')}; accuracy "
         f"{_change(row, 'accuracy')} ({p_words(row['p_holm'], 'Holm p')}), category score {row['category_score']:+.2f}"
         f"{_span(row, 'category_score', 1, '+.2f')}; n = {plural(row['questions'], 'shared question')}"
-        f"{left_out}."
+        f"{left_out}{apart}."
     )
 
 

@@ -5,12 +5,14 @@ import polars as pl
 from src.figures.canvas import png
 from src.figures.categories import draw
 from src.figures.questions_page import questions_page
+from src.probes.categories.metrics import by_kind
 from tests.synthetic_answers import answered_cell
 
 
 def drawn(*classes, kinds=("city",), **metrics):
     cell = answered_cell(classes, kinds)
-    return draw(cell.extracted, cell.processed, {**cell.metrics, **metrics}, cell.title)
+    by = by_kind(cell.processed["questions"])
+    return draw(cell.extracted, cell.processed, by, {**cell.metrics, **metrics}, cell.title)
 
 
 def words(figure):
@@ -31,7 +33,7 @@ def test_kinds_have_a_figure_of_their_own_the_best_on_top() -> None:
     drawings = drawn(*["CU", "HK"] * 5, kinds=("hard", "easy"))
     (ax,) = drawings.figures["kinds"].axes
     assert [label.get_text() for label in ax.get_yticklabels()] == ["easy", "hard"]
-    assert "5 of 5 (100.0 %)" in words(drawings.figures["kinds"])
+    assert "5 of 5: 100.0 % [48, 100]" in words(drawings.figures["kinds"])
 
 
 def test_what_is_true_of_a_simulated_model_is_marked() -> None:

@@ -49,7 +49,11 @@ def test_what_no_attempt_can_cure_says_what_to_do(status, message, more, named):
             "max_tokens",
             "model.max_tokens_as=max_completion_tokens",
         ),
-        ("max_tokens is too large: 9999. This model supports at most 4096 tokens", "", "model.max_tokens lower"),
+        (
+            "max_tokens is too large: 9999. This model supports at most 4096 tokens",
+            "",
+            "model.max_tokens (or the answer_tokens of the probe) lower",
+        ),
         (
             "Unsupported value: 'temperature' does not support 0.7 with this model.",
             "temperature",

@@ -215,6 +215,15 @@ def test_options_that_the_probe_does_not_read_leave_the_cell_as_it_is(asked: Com
     assert one.identity.cell_key != read_cell(asked("temperature=0.7")).identity.cell_key
 
 
+def test_what_the_probe_sets_itself_is_no_part_of_the_model(composed: Compose, data: list[str]) -> None:
+    where = "model=openai", "model.id=some"
+    one, other = (read_cell(composed(*data, *where, f"model.max_tokens={longest}")) for longest in (64, 128))
+    assert one.identity.cell_key == other.identity.cell_key
+    assert not {"temperature", "top_p", "max_tokens"} & one.config["model"].keys()
+    with pytest.raises(ConfigError, match="takes no temperature, but probe=categories compares a greedy answer"):
+        read_cell(composed(*data, *where, "model.temperature=null"))
+
+
 def test_a_file_with_other_questions_is_another_cell(asked: Compose, data: list[str], tmp_path: Path) -> None:
     before = read_cell(asked()).identity.cell_key
     path = tmp_path / "golden.jsonl"

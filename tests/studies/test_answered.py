@@ -22,6 +22,16 @@ def test_labels_name_only_what_tells_cells_apart() -> None:
     ]
 
 
+def test_simulated_and_rehearsed_models_have_a_data_set_of_their_own_beside_real_ones() -> None:
+    simulated = answered_cell(["HK"], model="simulated", target="src.llm.simulated.Simulated")
+    assert list(answered([simulated])) == ["capitals"]
+    found = answered([answered_cell(["HK"]), simulated])
+    assert {name: [cell.label for cell in cells] for name, cells in found.items()} == {
+        "capitals": ["alpha · internal, direct"],
+        "capitals simulated": ["simulated · internal, direct"],
+    }
+
+
 def test_cells_that_no_detail_tells_apart_bear_their_keys() -> None:
     cells = [answered_cell(["HK"]), answered_cell(["HK"], answer_tokens={"direct": 8})]
     labels = {cell.label for cell in answered(cells)["capitals"]}

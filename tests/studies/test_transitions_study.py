@@ -37,6 +37,17 @@ def test_planted_moves_are_counted() -> None:
     assert len(finding.sources) == 2
 
 
+def test_questions_whose_answer_is_yes_or_no_are_told_apart() -> None:
+    before = answered_cell(["CU"] * 10, yes_no=4)
+    after = answered_cell(["HK"] * 3 + ["CU"] * 7, yes_no=4, knowledge="external")
+    finding = study(PASSAGE).run(known(before, after))
+    apart = finding.tables["yes_no"].select("part", "questions", "upgrade", "accuracy").rows()
+    assert apart == [("yes or no", 4, 0.75, 0.75), ("not yes or no", 6, 0.0, 0.0)]
+    assert "; yes or no (4): accuracy +75.0 percentage points" in finding.verdict[1]
+    alike = study(PASSAGE).run(known(answered_cell(["CU"]), answered_cell(["HK"], knowledge="external")))
+    assert "yes_no" not in alike.tables
+
+
 def test_runs_pair_only_if_they_differ_in_nothing_else() -> None:
     start = answered_cell(["HK"])
     with pytest.raises(ConfigError, match=r"study\.pairs"):

@@ -50,6 +50,7 @@ class Boundary:
     max_turns: int = Field(ge=1, le=10_000)
     repeats: int = Field(1, ge=1, le=1_000)
     roles: ClassVar[tuple[Role, ...]] = ("judge", "embedder")
+    overrides: ClassVar[tuple[str, ...]] = ()
 
     async def extract(self, lab: Lab) -> Tables:
         """Dig until saturated, then draw turn 1 again; returns atoms, turns, calls, stop, repeats and draws."""

@@ -24,7 +24,7 @@ from src.figures.summary import Told
 from src.interfaces import Lab
 from src.llm.simulated import Simulated
 from src.probes.categories.extract import Extraction
-from src.probes.categories.metrics import summarise
+from src.probes.categories.metrics import by_kind, summarise
 from src.probes.categories.plan import plan
 from src.probes.categories.process import process
 from src.probes.categories.truth import truth
@@ -73,6 +73,7 @@ class Categories:
     form: Literal["chat", "completion"]
     seed: Annotated[int, Field(ge=0)]
     roles: ClassVar[tuple[Role, ...]] = ()
+    overrides: ClassVar[tuple[str, ...]] = ("temperature", "top_p", "max_tokens")
 
     def prompt(self, question: Question, *, greedy: bool) -> Prompt:
         """What is asked for an answer to a question."""
@@ -127,7 +128,7 @@ class Categories:
 
     def draw(self, extracted: Tables, processed: Tables, metrics: Metrics, title: Title) -> Drawings:
         """Figures and pages of the cell."""
-        return draw(extracted, processed, metrics, title)
+        return draw(extracted, processed, by_kind(processed["questions"]), metrics, title)
 
     def found(self) -> Mapping[str, Mapping[str, str]]:
         """The name of the data set and the hash of its file.

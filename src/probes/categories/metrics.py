@@ -55,6 +55,33 @@ def summarise(extracted: Tables, processed: Tables | None) -> Metrics:
     return metrics
 
 
+def by_kind(questions: pl.DataFrame) -> pl.DataFrame:
+    """Accuracy with its interval and the share of each class for every kind of question, sorted by kind.
+
+    Args:
+        questions: the table of the processing; only those with all of their answers count.
+
+    Returns:
+        Columns `kind`, `questions`, `right`, `accuracy` with `_low` and `_high`, and the classes.
+    """
+    table = (
+        questions.filter(state="complete")
+        .group_by("kind")
+        .agg(
+            pl.len().alias("questions"),
+            pl.col("greedy_correct").sum().alias("right"),
+            *((pl.col("category") == name).mean().alias(name) for name in CLASSES),
+        )
+        .sort("kind")
+    )
+    found = [share(right, n) for right, n in zip(table["right"], table["questions"], strict=True)]
+    return table.with_columns(
+        pl.Series("accuracy", [value for value, _ in found], pl.Float64),
+        pl.Series("accuracy_low", [interval.low for _, interval in found], pl.Float64),
+        pl.Series("accuracy_high", [interval.high for _, interval in found], pl.Float64),
+    )
+
+
 def _measured(questions: pl.DataFrame, suffix: str) -> Metrics:
     metrics: Metrics = {}
     whole = questions.filter(state="complete")
