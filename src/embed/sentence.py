@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +29,8 @@ LOG = logging.getLogger(__name__)
 WEIGHTS = "model.safetensors"
 BATCH = 256
 """Texts encoded before they are stored: what a killed run loses at most."""
+WORKERS = min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+"""Texts under way at once; no vector hangs on their number."""
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -63,7 +66,7 @@ class SentenceEncoder:
         self._ledger = ledger
         self._space = identity(model.name, model.revision) | {"window": model.window}
         self._payer = Payer(cell_key, "embedder", "embed", "local", lambda usage: 0.0)
-        self._busy = threading.Lock()  # neither network nor tokenizer serve two threads at once
+        self._busy = threading.Lock()  # a tokenizer does not serve two threads at once
 
     async def encode(self, texts: Sequence[str]) -> Encoded:
         """Encode texts; see :meth:`src.interfaces.Encoder.encode`.
@@ -84,29 +87,31 @@ class SentenceEncoder:
         return await asyncio.to_thread(self._encode, texts)
 
     def _encode(self, texts: list[str]) -> Encoded:
+        cut = {"truncation": True, "max_length": self.model.window, "return_overflowing_tokens": True}
         with self._busy:
-            network = self._network
+            tokenizer = self._network.tokenizer
+            windows = [tokenizer(text, **cut)["input_ids"] for text in texts]
             import torch
 
-            # A sentence is too little work for two threads, which would mostly wait for each other.
-            torch.set_num_threads(1)
-            with torch.inference_mode():
-                rows = [self._row(network, text) for text in texts]
-        return Encoded(np.stack([vector for vector, _ in rows]), np.array([tokens for _, tokens in rows]))
+            # A sentence is too little work for two threads, which would mostly wait for each other: each takes one.
+            with ThreadPoolExecutor(WORKERS, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+                vectors = list(pool.map(self._vector, windows))
+        return Encoded(np.stack(vectors), np.array([sum(map(len, each)) for each in windows]))
 
-    def _row(self, network: SentenceTransformer, text: str) -> tuple[np.ndarray, int]:
-        """The vector of a text, shape (d,), and its tokens."""
+    def _vector(self, windows: Sequence[Sequence[int]]) -> np.ndarray:
+        """The vector of a text that is read in one window or several, shape (d,)."""
         import torch
 
-        cut = {"truncation": True, "max_length": self.model.window, "return_overflowing_tokens": True}
-        windows = network.tokenizer(text, **cut)["input_ids"]
         parts = []
-        for window in windows:
-            ids = torch.tensor([window])
-            parts.append(network({"input_ids": ids, "attention_mask": torch.ones_like(ids)})["sentence_embedding"])
+        with torch.inference_mode():
+            for window in windows:
+                ids = torch.tensor([window])
+                read = self._network({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
+                parts.append(read["sentence_embedding"])
+            units = unit(torch.cat(parts).numpy(), self.model.name).astype(np.float64)
         lengths = [len(window) for window in windows]
-        units = unit(torch.cat(parts).numpy(), self.model.name).astype(np.float64)
-        return unit(np.average(units, axis=0, weights=lengths)[None], self.model.name)[0], sum(lengths)
+        vector: np.ndarray = unit(np.average(units, axis=0, weights=lengths)[None], self.model.name)[0]
+        return vector
 
     @cached_property
     def _network(self) -> SentenceTransformer:

@@ -66,11 +66,12 @@ def plane(pairs: pl.DataFrame, caveat: str) -> Figure:
         caveat: what must be known before the numbers.
     """
     rows = pairs.sort("dataset", "from", "to")
-    sizes = sorted(rows["questions"])
+    sizes = sorted({*rows["questions"]})
+    span = " to ".join(f"{size:,}" for size in (sizes[0], *sizes[1:][-1:]))
     few = rows.height <= MOST_NAMED
     figure, (ax,) = canvas(
         "What the change does to accuracy and to the category score",
-        f"{plural(rows.height, 'pair')} of runs, n = {sizes[0]:,} to {sizes[-1]:,} shared questions · {caveat}",
+        f"{plural(rows.height, 'pair')} of runs, n = {span} shared questions · {caveat}",
         "Lines: 95 % intervals (Bayesian bootstrap of the questions, paired). Filled: accuracy differs (McNemar mid-p, "
         "Holm over all pairs, 5 %).\n" + ("" if few else "Of so many pairs the table has the names."),
         width=12.0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from src.studies.answered import Compared
 from src.studies.wording import columns
 
 DIRECTIONS = ("upgrade", "stable", "downgrade")
+IMPOSSIBLE = {(CLASSES[0], DIRECTIONS[0]), (CLASSES[-1], DIRECTIONS[-1])}
+"""The best class cannot get better, nor the worst one worse."""
 NUMBERS = (*DIRECTIONS, "net", "accuracy", "category_score")
 
 
@@ -47,7 +50,10 @@ def directions_rows(each: Compared) -> list[dict[str, Any]]:
         n, none = int(counts.sum()), f"the first run has no question {name}"
         row: dict[str, Any] = {**_named(each), "class_from": name, "questions": n}
         for direction, count in zip(DIRECTIONS, counts.tolist(), strict=True):
-            row |= columns(direction, *share(count, n, none))
+            value, interval = share(count, n, none)
+            if n and (name, direction) in IMPOSSIBLE:
+                interval = replace(interval, low=0.0, high=0.0, method="by definition")
+            row |= columns(direction, value, interval)
         rows.append(row)
     return rows
 

@@ -29,6 +29,9 @@ def test_planted_moves_are_counted() -> None:
     assert matrix.filter(class_from="UU")["row_share"].null_count() == 6
     directions = finding.tables["directions"]
     assert directions.filter(class_from="MK").select("questions", "downgrade").row(0) == (2, 1.0)
+    best = directions.filter(class_from="HK").row(0, named=True)
+    assert (best["upgrade"], best["upgrade_low"], best["upgrade_high"]) == (0, 0, 0), "nothing is better than HK"
+    assert best["downgrade_high"] > 0.2
     assert directions["class_from"].to_list() == ["all", "HK", "MK", "WK", "UU", "MU", "CU"]
     assert "n = 19 shared questions, 1 incomplete left out" in finding.verdict[1]
     assert "upgraded 31.6 %" in finding.verdict[1]
