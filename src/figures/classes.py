@@ -59,10 +59,11 @@ def rules(table: pl.DataFrame, dataset: str, caveat: str) -> Figure:
 def kinds(table: pl.DataFrame, dataset: str, caveat: str) -> Figure:
     """Accuracy of every cell on every kind of question, as shaded fields with their numbers; the table `kinds`."""
     here = table.filter(dataset=dataset)
-    sizes = here.group_by("kind").agg(pl.col("questions").max()).sort("questions", "kind", descending=[True, False])
-    shown = sorted(sizes.head(MOST_KINDS)["kind"])
+    sizes = here.group_by("by", "kind").agg(pl.col("questions").max())
+    sizes = sizes.sort("questions", "by", "kind", descending=[True, True, False])
+    shown = sorted(sizes.head(MOST_KINDS).select("by", "kind").rows())
     labels = sorted(set(here["cell"]))
-    at = {(row["cell"], row["kind"]): row for row in here.iter_rows(named=True)}
+    at = {(row["cell"], row["by"], row["kind"]): row for row in here.iter_rows(named=True)}
     left = label_inches(labels)
     of = f"the {len(shown)} largest of " if len(shown) < sizes.height else ""
     figure, (ax,) = canvas(
@@ -73,20 +74,21 @@ def kinds(table: pl.DataFrame, dataset: str, caveat: str) -> Figure:
         width=left + 0.4 + 1.05 * max(len(shown), 6),
         height=height(len(labels)) + 0.25,
     )
-    values = [[(at.get((label, kind)) or {}).get("accuracy") for kind in shown] for label in labels]
+    values = [[(at.get((label, *kind)) or {}).get("accuracy") for kind in shown] for label in labels]
     shades = [[float("nan") if value is None else value for value in row] for row in values]
     ax.imshow(shades, cmap="Blues", vmin=0, vmax=1.7, aspect="auto")
     for row, label in enumerate(labels):
         for column, kind in enumerate(shown):
-            field = at.get((label, kind))
+            field = at.get((label, *kind))
             if not field or field["accuracy"] is None:
                 ax.text(column, row, "none", ha="center", va="center", fontsize=7, color=COLOURS.muted)
                 continue
             low, high = (100 * field[f"accuracy_{end}"] for end in ("low", "high"))
             words = f"{100 * field['accuracy']:.0f} [{low:.0f}, {high:.0f}]"
             ax.text(column, row, words, ha="center", va="center", fontsize=7.5, color=COLOURS.ink)
-    counts = dict(sizes.rows())
-    ax.set_xticks(range(len(shown)), [f"{shortened(kind, 15)}\n{counts[kind]:,}" for kind in shown], fontsize=8)
+    counts = {(by, kind): count for by, kind, count in sizes.rows()}
+    names = [f"{shortened(kind[1] or '(no kind)', 15)}\n{counts[kind]:,}" for kind in shown]
+    ax.set_xticks(range(len(shown)), names, fontsize=8)
     ax.set_yticks(range(len(labels)), [shortened(label, LONGEST) for label in labels], fontsize=8)
     _plain(ax)
     ax.tick_params(length=0)
@@ -135,16 +137,16 @@ def checkpoints(table: pl.DataFrame, caveat: str) -> Figure:
     return figure
 
 
-def samples(table: pl.DataFrame, caveat: str) -> Figure:
+def samples(table: pl.DataFrame, dataset: str, caveat: str) -> Figure:
     """Questions that keep their class, and the category score, with fewer samples; the table `samples`."""
-    groups = table.partition_by("dataset", "cell", maintain_order=True)
+    here = table.filter(dataset=dataset)
+    groups = here.partition_by("cell", maintain_order=True)
     few = len(groups) <= MOST_NAMED
-    names = [shortened(f"{rows['dataset'][0]} · {rows['cell'][0]}", LONGEST) for rows in groups]
+    names = [shortened(rows["cell"][0], LONGEST) for rows in groups]
     room = 0.6 + label_inches(names) if few else 0.2
     figure, (left, right) = canvas(
-        "Classes from fewer samples",
-        f"{plural(table.select('dataset', 'cell').n_unique(), 'cell')}, n = up to "
-        f"{plural(int(table['questions'].max()), 'question')} each · {caveat}",  # type: ignore[arg-type]
+        f"Classes from fewer samples · {dataset}",
+        f"{plural(len(groups), 'cell')}, n = up to {plural(int(here['questions'].max()), 'question')} each · {caveat}",  # type: ignore[arg-type]
         f"The first of the stored samples, against all of them. Lines at marks: 95 % intervals (unit: question; left "
         f"Clopper–Pearson,\nright Bayesian bootstrap). Of more than {MOST_NAMED} cells: see the table.",
         panels=2,

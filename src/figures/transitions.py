@@ -15,8 +15,8 @@ from src.figures.canvas import COLOURS, canvas
 from src.figures.captions import plural
 from src.figures.shares import CLASSES, LOOKS, legend
 
-MOST_FLOWS = 12
-"""Pairs of runs whose flow is drawn."""
+MOST_FLOWS = 6
+"""Pairs of runs of a data set whose flow is drawn."""
 MOST_NAMED = 12
 GAP = 0.025
 """Between classes of a column, as a share of all questions."""
@@ -73,7 +73,7 @@ def plane(pairs: pl.DataFrame, caveat: str) -> Figure:
         "What the change does to accuracy and to the category score",
         f"{plural(rows.height, 'pair')} of runs, n = {span} shared questions · {caveat}",
         "Lines: 95 % intervals (Bayesian bootstrap of the questions, paired). Filled: accuracy differs (McNemar mid-p, "
-        "Holm over all pairs, 5 %).\n" + ("" if few else "Of so many pairs the table has the names."),
+        "Holm over all pairs of the data set, 5 %).\n" + ("" if few else "Of so many pairs the table has the names."),
         width=12.0,
         height=max(5.6, 2.4 + 0.36 * rows.height if few else 0),
     )
@@ -167,9 +167,11 @@ def _directions(ax: Axes, rows: pl.DataFrame) -> None:
                 ax.text(left + share / 2, place, f"{100 * share:.0f}%", ha="center", va="center", fontsize=8.5,
                         color=COLOURS.ink, bbox=box)  # fmt: skip
             left += share
-        ax.hlines(place - 0.4, row["upgrade_low"], row["upgrade_high"], color=COLOURS.blue, linewidth=1.8)
-        ends = 1 - row["downgrade_high"], 1 - row["downgrade_low"]
-        ax.hlines(place + 0.4, *ends, color=COLOURS.orange, linewidth=1.8)
+        if row["upgrade_low"] is not None:
+            ax.hlines(place - 0.4, row["upgrade_low"], row["upgrade_high"], color=COLOURS.blue, linewidth=1.8)
+        if row["downgrade_low"] is not None:
+            ends = 1 - row["downgrade_high"], 1 - row["downgrade_low"]
+            ax.hlines(place + 0.4, *ends, color=COLOURS.orange, linewidth=1.8)
     for name, colour, hatch in DIRECTIONS:
         ax.barh(0, 0, color=colour, hatch=hatch, edgecolor=COLOURS.grey, label=name)
     ax.set_xlim(0, 1)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, cast
 
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field
 from pydantic.dataclasses import dataclass as config_dataclass
@@ -142,6 +143,8 @@ def read_cell(cfg: DictConfig) -> Cell:
         if isinstance(config[name], dict) and "_target_" in config[name]:
             build(config[name], name)
     probe: ShownProbe = build(config["probe"], "probe")
+    _check_temperature(config, probe.overrides)
+    config["model"] = without(config["model"], *probe.overrides)
     _take_recording(config)
     _take_simulated(config)
     for section, values in probe.found().items():
@@ -158,8 +161,6 @@ def read_cell(cfg: DictConfig) -> Cell:
         )
     unread = config.keys() - fields - LAB_KEYS - knobs | OPTIONAL_ROLES - {*probe.roles}
     config = without(config, *unread)
-    _check_temperature(config, probe.overrides)
-    config["model"] = without(config["model"], *probe.overrides)
     _check_read(config, probe.overrides)
     names, words = identity(config), title_of(config)
     folder = run_folder(
@@ -279,13 +280,22 @@ def _check_read(config: Mapping[str, Any], overrides: Sequence[str]) -> None:
     Raises:
         ConfigError: there is one.
     """
-    given = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
     knobs = _knobs_of_all()
-    for path in (text.lstrip("+~").split("=")[0] for text in given):
+    for path in _given():
         name = path.split(".")[0]
         ignored = OPTIONAL.get(name, name) in knobs | OPTIONAL_ROLES and OPTIONAL.get(name, name) not in config
         if ignored or path in {f"model.{value}" for value in overrides}:
             raise ConfigError(f"probe={config['probe']['name']} makes no use of {path}: leave {path}=… out")
+
+
+def _given() -> Iterator[str]:
+    """Dotted names of what was set on the command line."""
+    given = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
+    for override in OverridesParser.create().parse_overrides(list(given)):
+        yield override.key_or_group
+        value = override.value()
+        if isinstance(value, dict):
+            yield from (f"{override.key_or_group}.{name}" for name in value)
 
 
 def _knobs(probe: DictConfig) -> set[str]:

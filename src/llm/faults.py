@@ -231,8 +231,14 @@ def _remedy(named: str, message: str, model: str, endpoint: str) -> str:
         if re.search(rf"\b{other}\b", message):
             return f"{model}.max_tokens_as={other}"
         return f"{model}.max_tokens (or the answer_tokens of the probe) lower, or {model}.max_tokens_as={other}"
-    if named in ("temperature", "top_p"):
-        return f"{model}.{named}=null"
+    if named == "temperature":
+        return f"{model}.temperature=null, or ask a model that takes one where the probe needs it"
+    if named == "top_p":
+        return f"{model}.top_p=null"
+    if named == "top_k":
+        return f"{endpoint}.top_k=false, and {endpoint}.extra_body without top_k"
+    if named == "stop":
+        return f"form=chat, which sends no stop, and {endpoint}.extra_body without stop"
     if named == "seed":
         return f"{endpoint}.seed=false"
     return f"{endpoint}.extra_body.{named} to what it takes, or {endpoint}.extra_body without {named}"

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import statsmodels.api as sm
 from scipy.stats import t
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_linear_model import GLM
 
 from src.stats.intervals import FEWEST_BRANCHES, LEVEL, Interval
 
@@ -210,7 +211,7 @@ def _line(points: Judged) -> _Line:
     the plain sandwich is too narrow.
     """
     design = np.column_stack([np.ones(len(points.turn)), points.turn.astype(np.float64)])
-    fitted = sm.GLM(points.valid.astype(np.float64), design, family=sm.families.Binomial()).fit()
+    fitted = GLM(points.valid.astype(np.float64), design, family=Binomial()).fit()
     chance = np.asarray(fitted.fittedvalues, dtype=np.float64)
     weight = chance * (1 - chance)
     bread = np.linalg.inv(design.T @ (weight[:, None] * design))

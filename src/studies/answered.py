@@ -112,7 +112,7 @@ def answered(cells: Sequence[MeasuredCell]) -> dict[str, tuple[Answered, ...]]:
     """By data set, its cells with their questions lined up; both sorted by name.
 
     Raises:
-        ConfigError: there are none.
+        ConfigError: there are none, or two data sets would have one name.
     """
     if not cells:
         raise ConfigError("no cell fits: run some with `python -m src.run probe=categories`, or widen where=…")
@@ -120,7 +120,7 @@ def answered(cells: Sequence[MeasuredCell]) -> dict[str, tuple[Answered, ...]]:
     for cell in cells:  # the same id can be another question in another file
         key = cell.domain, str(cell.value("dataset.revision")), cell.title.subject
         groups.setdefault(key, []).append(cell)
-    found = {}
+    found: dict[str, tuple[Answered, ...]] = {}
     for (name, file, subject), alike in sorted(groups.items()):
         like = [key for key in groups if key[0] == name]
         parts = [name]
@@ -129,6 +129,11 @@ def answered(cells: Sequence[MeasuredCell]) -> dict[str, tuple[Answered, ...]]:
         if subject != "real" and len({each for *_, each in like}) > 1:
             parts.append(subject)
         called = " ".join(parts)
+        if slug(called) in map(slug, found):
+            raise ConfigError(
+                f"two data sets would be called {slug(called)}: give one of them another dataset.name, or choose cells "
+                "by where=…"
+            )
         found[called] = _lined_up(called, alike)
     return found
 

@@ -42,7 +42,7 @@ DEFINITIONS = {
     "rules), or at the lower temperature (table temperatures); interval: Clopper–Pearson",
     "rule": "all: the frequency of an answer counts the greedy one; samples: only the samples",
 }
-SETS = (("kinds", kinds), ("rules", rules))
+SETS = (("kinds", kinds), ("rules", rules), ("samples", samples))
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -87,17 +87,25 @@ class Categories:
             verdict=(*verdict, *(each.sentence(known.seed) for each in series)),
             metrics=_metrics(every, tables, series, known.seed),
             tables=tables,
-            figures=(figures := _figures(sets, tables)),
+            figures=(figures := _figures(sets, tables, series)),
             captions={name: _caption(name) for name in figures},
             definitions=DEFINITIONS,
-            missing=self._missing(every, series),
+            missing=self._missing(every, pairs, series),
             sources=tuple(source(cell.cell) for cell in every),
         )
 
-    def _missing(self, cells: Sequence[Answered], series: Sequence[Series]) -> tuple[str, ...]:
+    def _missing(
+        self, cells: Sequence[Answered], pairs: Sequence[dict[str, Any]], series: Sequence[Series]
+    ) -> tuple[str, ...]:
         """Clauses on what was asked for and is not there."""
         empty = [cell for cell in cells if not cell.known.size]
         missing = [f"{cell.dataset} · {cell.label}: no question with all of its answers" for cell in empty]
+        mute = {(cell.dataset, cell.label) for cell in empty}
+        missing += [
+            f"{row['dataset']}: {row['cell']} and {row['other']}: no shared question"
+            for row in pairs
+            if not row["questions"] and not mute & {(row["dataset"], row["cell"]), (row["dataset"], row["other"])}
+        ]
         if self.revisions is not None:
             there = {revision for each in series for revision in each.revisions}
             missing += [f"revision {name}: no series has it" for name in self.revisions if name not in there]
@@ -161,17 +169,19 @@ def _pairs(cells: Sequence[Answered], seed: int) -> list[dict[str, Any]]:
 def _kinds(cell: Answered, seed: int) -> list[dict[str, Any]]:
     """One row for each kind of question, and for those whose answer is yes or no and the rest where there are both."""
     whole = cell.cell.processed["questions"].filter(state="complete")
-    parts = [(kind or "(no kind)", whole.filter(kind=kind)) for kind in sorted(set(whole["kind"]))]
+    parts = [("kind", kind, whole.filter(kind=kind)) for kind in sorted(set(whole["kind"]))]
     parts = parts if len(parts) > 1 else []
     if whole["yes_no"].n_unique() > 1:
-        parts += [("yes or no", whole.filter("yes_no")), ("not yes or no", whole.filter(~pl.col("yes_no")))]
+        answers = ("yes or no", whole.filter("yes_no")), ("not yes or no", whole.filter(~pl.col("yes_no")))
+        parts += [("answer", name, part) for name, part in answers]
     rows = []
-    for name, part in parts:
+    for by, name, part in parts:
         classes = np.array([CLASSES.index(each) for each in part["category"]])
         rows.append(
             {
                 "dataset": cell.dataset,
                 "cell": cell.label,
+                "by": by,
                 "kind": name,
                 "questions": part.height,
                 **columns("accuracy", *share(int(part["greedy_correct"].sum()), part.height)),
@@ -200,20 +210,19 @@ def _metrics(
     return metrics
 
 
-def _figures(sets: Mapping[str, Sequence[Answered]], tables: Mapping[str, pl.DataFrame]) -> dict[str, Figure]:
+def _figures(
+    sets: Mapping[str, Sequence[Answered]], tables: Mapping[str, pl.DataFrame], series: Sequence[Series]
+) -> dict[str, Figure]:
     """Cells of different data sets are never in one order, so each data set has figures of its own."""
     figures: dict[str, Figure] = {}
     for name, cells in sets.items():
         figures[f"classes_{slug(name)}"] = compared(tables["cells"], name, caveat(cells))
-    every = caveat([cell for cells in sets.values() for cell in cells])
     if "series" in tables:
-        figures["series"] = checkpoints(tables["series"], every)
+        figures["series"] = checkpoints(tables["series"], caveat([cell for each in series for cell in each.cells]))
     for words, draw in SETS:
         for name, cells in sets.items():
             if words in tables and name in tables[words]["dataset"]:
                 figures[f"{words}_{slug(name)}"] = draw(tables[words], name, caveat(cells))
-    if "samples" in tables:
-        figures["samples"] = samples(tables["samples"], every)
     return figures
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -22,11 +22,9 @@ def sentences(dataset: str, tables: Mapping[str, pl.DataFrame]) -> list[str]:
         f"On {dataset}, {best['cell']} is right most often: accuracy {_share(best, 'accuracy')}, category score "
         f"{best['category_score']:.2f}{_bounds(best)}, n = {plural(best['questions'], 'question')}"
     ]
-    sizes = sorted(cells["questions"])
-    if sizes[0] < sizes[-1]:
-        lines[0] += f" (each cell ranked by its own questions, {sizes[0]:,} to {sizes[-1]:,})"
     if cells.height > 1:
         pairs = tables["pairs"].filter(dataset=dataset)
+        lines[0] += _own(cells, pairs)
         tied = cells.filter("tied_with_best")["cell"].to_list()
         rivals = [name for name in tied if name != best["cell"]]
         lines[0] += (
@@ -39,8 +37,21 @@ def sentences(dataset: str, tables: Mapping[str, pl.DataFrame]) -> list[str]:
     return [*lines, *_steady(dataset, tables)]
 
 
+def _own(cells: pl.DataFrame, pairs: pl.DataFrame) -> str:
+    """That cells are ranked by different questions, where they are."""
+    own, shared = (_span_of(rows["questions"].to_list()) for rows in (cells, pairs))
+    alike = own == shared and cells["questions"].n_unique() == 1
+    return "" if alike else f" (each cell ranked by its own questions, {own}; two cells share {shared})"
+
+
+def _span_of(counts: Sequence[int]) -> str:
+    return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)}))
+
+
 def _alike(dataset: str, pairs: pl.DataFrame) -> list[str]:
     """A sentence on the pairs that accuracy does not tell apart, the closest first."""
+    if not pairs["p_holm"].count():
+        return [f"No two cells on {dataset} share a question, so nothing tells them apart."]
     close = pairs.filter(pl.col("p_holm") >= 1 - LEVEL).sort(pl.col("difference").abs(), "cell", "other")
     if not close.height:
         return [f"Accuracy tells all {pairs['p_holm'].count()} pairs of cells on {dataset} apart."]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -52,7 +53,7 @@ def directions_rows(each: Compared) -> list[dict[str, Any]]:
         for direction, count in zip(DIRECTIONS, counts.tolist(), strict=True):
             value, interval = share(count, n, none)
             if n and (name, direction) in IMPOSSIBLE:
-                interval = replace(interval, low=0.0, high=0.0, method="by definition")
+                interval = replace(interval, low=math.nan, high=math.nan, reason="0 by definition")
             row |= columns(direction, value, interval)
         rows.append(row)
     return rows

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 import polars as pl
+from matplotlib.figure import Figure
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
@@ -26,16 +27,16 @@ from src.studies.moves import NUMBERS, directions_rows, matrix_rows, pair_row, p
 from src.studies.wording import p_words
 
 MOST_TOLD = 6
-"""Pairs that have a sentence of their own."""
+"""Pairs of a data set that have a sentence of their own."""
 DEFINITIONS = {
     "shared question": "unit of every number: both runs have all of their answers to it; the others are incomplete or "
     "asked by one run alone, and left out",
     "upgrade, stable, downgrade": "share of shared questions whose class gets better (towards HK), stays, gets worse; "
-    "their sum is 1; interval: Clopper–Pearson",
+    "their sum is 1; interval: Clopper–Pearson; HK cannot get better and CU not worse: 0 by definition, no interval",
     "net": "upgrade less downgrade; interval: Bayesian bootstrap of the questions, paired, with an imagined one at the "
     "far end, 2,000 draws",
     "accuracy": "of the second run less that of the first; interval as of net; p: McNemar's mid-p, Holm over all pairs "
-    "of the study",
+    "of the data set",
     "category_score": "of the second run less that of the first, on its scale of 1 to 6; interval as of net",
     "yes_no": "the same numbers for the questions whose answer is yes or no, which a guess gets right half the time, "
     "and for the rest; without Holm's correction",
@@ -94,20 +95,12 @@ class Transitions:
         return moves
 
     def _finding(self, found: Sequence[Compared], missing: Sequence[str], seed: int) -> Finding:
-        adjusted = holm([each.moved.p_accuracy for each in found])
+        adjusted = _adjusted(found)
         pairs = table([pair_row(each, p) for each, p in zip(found, adjusted, strict=True)])
         directions = table([row for each in found for row in directions_rows(each)])
         matrix = table([row for each in found for row in matrix_rows(each)])
         parts = [row for each in found for row in part_rows(each)]
-        # Those that change most are drawn.
-        drawn = sorted(range(len(found)), key=lambda place: (-abs(found[place].moved.net[0]), place))[:MOST_FLOWS]
         every = sorted({each.cell.key: each for pair in found for each in (pair.one, pair.other)}.items())
-        figures = {"plane": plane(pairs, caveat([each for _, each in every]))}
-        for place in sorted(drawn):
-            each = found[place]
-            rows = directions.slice(place * (1 + len(CLASSES)), 1 + len(CLASSES))
-            title, known = _name(each), caveat([each.one, each.other])
-            figures[f"flow_{_slug(each)}"] = flow(each.moved.matrix, rows, title, each.incomplete, known)
         return Finding(
             name=self.name,
             question=self.question,
@@ -116,8 +109,8 @@ class Transitions:
             metrics=_metrics(found, adjusted),
             tables={"pairs": pairs, "directions": directions, "matrix": matrix}
             | ({"yes_no": table(parts)} if parts else {}),
-            figures=figures,
-            captions={name: PLANE if name == "plane" else FLOW for name in figures},
+            figures=(figures := _figures(found, pairs, directions)),
+            captions={name: PLANE if name.startswith("plane") else FLOW for name in figures},
             definitions=DEFINITIONS,
             missing=tuple(missing),
             sources=tuple(source(each.cell) for each in sorted((each for _, each in every), key=_place)),
@@ -125,15 +118,38 @@ class Transitions:
 
 
 PLANE = (
-    "Every pair of runs: change of accuracy (across) and of the category score (up), each with its 95 % interval "
-    "(Bayesian bootstrap, paired; unit: shared question). Filled: accuracy differs by Holm's p below 5 %."
+    "Every pair of runs of a data set: change of accuracy (across) and of the category score (up), each with its 95 % "
+    "interval (Bayesian bootstrap, paired; unit: shared question). Filled: accuracy differs by Holm's p below 5 %."
 )
 FLOW = (
     "Left: shared questions by class in the first run and in the second, ribbons as wide as the questions that go from "
     "one to the other. Right: what becomes of each class of the first run and of all, with 95 % intervals "
     "(Clopper–Pearson) of the shares that are upgraded and downgraded, and n; unit: shared question. "
-    f"The {MOST_FLOWS} pairs with the largest net change are drawn, all are in the tables."
+    f"The {MOST_FLOWS} pairs of a data set with the largest net change are drawn, all are in the tables."
 )
+
+
+def _figures(found: Sequence[Compared], pairs: pl.DataFrame, directions: pl.DataFrame) -> dict[str, Figure]:
+    """A plane for each data set, and the flow of those of its pairs that change most."""
+    figures: dict[str, Figure] = {}
+    for dataset, places in _by_dataset(found).items():
+        cells = [cell for place in places for cell in (found[place].one, found[place].other)]
+        figures[f"plane_{slug(dataset)}"] = plane(pairs.filter(dataset=dataset), caveat(cells))
+        most = sorted(places, key=lambda place: (-abs(found[place].moved.net[0]), place))[:MOST_FLOWS]
+        for place in sorted(most):
+            each = found[place]
+            rows = directions.slice(place * (1 + len(CLASSES)), 1 + len(CLASSES))
+            title, known = _name(each), caveat([each.one, each.other])
+            figures[f"flow_{_slug(each)}"] = flow(each.moved.matrix, rows, title, each.incomplete, known)
+    return figures
+
+
+def _by_dataset(found: Sequence[Compared]) -> dict[str, list[int]]:
+    """Places of the pairs of each data set."""
+    places: dict[str, list[int]] = {}
+    for place, each in enumerate(found):
+        places.setdefault(each.one.dataset, []).append(place)
+    return places
 
 
 def _pairs(
@@ -149,16 +165,27 @@ def _pairs(
             yield one, other
 
 
+def _adjusted(found: Sequence[Compared]) -> list[float]:
+    """p-values of accuracy after Holm's correction over the pairs of each data set."""
+    adjusted: dict[int, float] = {}
+    for family in _by_dataset(found).values():
+        adjusted |= dict(zip(family, holm([found[place].moved.p_accuracy for place in family]), strict=True))
+    return [adjusted[place] for place in range(len(found))]
+
+
 def _verdict(pairs: pl.DataFrame, parts: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """How many pairs go up or down for sure, then the pairs that change most, yes/no questions apart."""
-    up, down = (pairs.filter(sure).height for sure in (pl.col("net_low") > 0, pl.col("net_high") < 0))
-    lines = [
-        f"Of {plural(pairs.height, 'pair')} of runs, {up} upgrade more questions than they downgrade with the whole "
-        f"interval, {down} the reverse, {pairs.height - up - down} cannot be told; accuracy differs in "
-        f"{pairs.filter(pl.col('p_holm') < 1 - LEVEL).height} (McNemar mid-p, Holm over all pairs)."
-    ]
-    told = pairs.sort(pl.col("net").abs(), "dataset", "from", "to", descending=[True, False, False, False])
-    return (*lines, *(_sentence(row, parts) for row in told.head(MOST_TOLD).iter_rows(named=True)))
+    lines = []
+    for (dataset,), of in pairs.group_by("dataset", maintain_order=True):
+        up, down = (of.filter(sure).height for sure in (pl.col("net_low") > 0, pl.col("net_high") < 0))
+        lines.append(
+            f"On {dataset}, of {plural(of.height, 'pair')} of runs {up} upgrade more questions than they downgrade "
+            f"with the whole interval, {down} the reverse, {of.height - up - down} cannot be told; accuracy differs in "
+            f"{of.filter(pl.col('p_holm') < 1 - LEVEL).height} (McNemar mid-p, Holm over all pairs of the data set)."
+        )
+        most = of.sort(pl.col("net").abs(), "from", "to", descending=[True, False, False]).head(MOST_TOLD)
+        lines += [_sentence(row, parts) for row in most.iter_rows(named=True)]
+    return tuple(lines)
 
 
 def _sentence(row: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> str:

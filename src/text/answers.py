@@ -15,6 +15,9 @@ from typing import Literal, NamedTuple
 from src.text.reasoning import strip_reasoning
 from src.text.words import CJK, plain
 
+Reasoning = Literal["direct", "cot"]
+"""Whether a reply is the answer alone, or reasons first and then says "Answer:"."""
+
 _ARTICLES = frozenset({"a", "an", "the"})
 _CARDINALS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
@@ -66,7 +69,7 @@ class Match(NamedTuple):
     contained: bool
 
 
-def answer_line(text: str, reasoning: Literal["direct", "cot"]) -> AnswerLine:
+def answer_line(text: str, reasoning: Reasoning) -> AnswerLine:
     """Find the answer in a reply, its reasoning blocks taken out before.
 
     Args:

@@ -65,7 +65,7 @@ def test_what_no_attempt_can_cure_says_what_to_do(status, message, more, named):
         (
             "Unrecognized request argument supplied: top_k",
             "",
-            "endpoint.extra_body.top_k to what it takes, or endpoint.extra_body without top_k",
+            "endpoint.top_k=false, and endpoint.extra_body without top_k",
         ),
         ("Unsupported value: 'minimal'", "reasoning_effort", "endpoint.extra_body.reasoning_effort to what it takes"),
         ("Missing required parameter", "response_format.json_schema", "endpoint.extra_body.response_format to what"),

@@ -32,6 +32,16 @@ def test_simulated_and_rehearsed_models_have_a_data_set_of_their_own_beside_real
     }
 
 
+def test_two_data_sets_of_one_name_are_refused() -> None:
+    cells = [
+        answered_cell(["HK"]),
+        answered_cell(["HK"], target="src.llm.simulated.Simulated"),
+        answered_cell(["HK"], dataset="capitals_simulated"),
+    ]
+    with pytest.raises(ConfigError, match="two data sets would be called capitals_simulated"):
+        answered(cells)
+
+
 def test_cells_that_no_detail_tells_apart_bear_their_keys() -> None:
     cells = [answered_cell(["HK"]), answered_cell(["HK"], answer_tokens={"direct": 8})]
     labels = {cell.label for cell in answered(cells)["capitals"]}

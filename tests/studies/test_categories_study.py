@@ -112,6 +112,26 @@ def test_cells_that_differ_in_temperature_alone_are_paired() -> None:
     assert any("temperature 1 instead of 0.5 keeps the class of 75.0 %" in line for line in finding.verdict)
 
 
+def test_cells_that_share_no_question_are_ranked_with_a_remark_and_named() -> None:
+    finding = study().run(known(answered_cell(["HK"] * 9), answered_cell(["CU"] * 9, model="beta", first=50)))
+    assert "(each cell ranked by its own questions, 9; two cells share 0)" in finding.verdict[0]
+    assert finding.verdict[1] == "No two cells on capitals share a question, so nothing tells them apart."
+    assert len(finding.missing) == 1
+    assert finding.missing[0].endswith("no shared question")
+    alike = study().run(known(answered_cell(["HK"] * 9), answered_cell(["CU"] * 9, model="beta")))
+    assert "own questions" not in alike.verdict[0]
+
+
+def test_kinds_are_apart_from_yes_or_no() -> None:
+    cell = answered_cell(["HK"] * 6 + ["CU"] * 6, kinds=("yes or no", ""), yes_no=4)
+    finding = study().run(known(cell))
+    assert finding.tables["kinds"].select("by", "kind", "questions").rows() == [
+        ("kind", "", 6), ("kind", "yes or no", 6), ("answer", "yes or no", 4), ("answer", "not yes or no", 8),
+    ]  # fmt: skip
+    (ax,) = finding.figures["kinds_capitals"].axes
+    assert [label.get_text().split("\n")[0] for label in ax.get_xticklabels()].count("yes or no") == 2
+
+
 def test_a_cell_without_a_whole_question_is_named() -> None:
     finding = study().run(known(answered_cell([None, None], model="mute"), answered_cell(GOOD)))
     assert finding.missing == ("capitals · mute · internal, direct: no question with all of its answers",)

@@ -33,8 +33,8 @@ from src.questions import Dataset, Question, Questions, read_questions
 from src.questions import draw as drawn
 from src.records import Filled, Metrics, Prompt, Role, Sampling, Tables
 from src.store import slug, slug_of
+from src.text.answers import Reasoning
 
-Reasoning = Literal["direct", "cot"]
 STOP: Mapping[Reasoning, tuple[str, ...]] = {"direct": ("\n",), "cot": ("\n\n", "\nQuestion:")}
 """Where an answer that goes on from answered questions ends: before the model asks itself the next one."""
 
@@ -146,7 +146,7 @@ class Categories:
         Raises:
             DataMissing, ConfigError: it cannot be read.
         """
-        return read_questions(self.dataset)
+        return read_questions(self.dataset, self.reasoning)
 
     @cached_property
     def chosen(self) -> tuple[Question, ...]:

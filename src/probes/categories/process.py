@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import polars as pl
 
 from src.records import Tables
 from src.schemas import CLASSED_QUESTIONS, GRADED_ANSWERS
 from src.stats.categories import CLASSES, Over, classify, frequency
-from src.text.answers import answer_line, matches, normalise
+from src.text.answers import Reasoning, answer_line, matches, normalise
 
 
-def process(extracted: Tables, reasoning: Literal["direct", "cot"], n: int, over: Over) -> Tables:
+def process(extracted: Tables, reasoning: Reasoning, n: int, over: Over) -> Tables:
     """Grade every answer against the gold ones and classify the questions that have all of theirs.
 
     Args:
@@ -35,9 +33,7 @@ def process(extracted: Tables, reasoning: Literal["direct", "cot"], n: int, over
     return {"answers": graded, "questions": _classed(questions, graded, n, over)}
 
 
-def _graded(
-    row: dict[str, object], golds: list[str], yes_no: bool, reasoning: Literal["direct", "cot"]
-) -> tuple[object, ...]:
+def _graded(row: dict[str, object], golds: list[str], yes_no: bool, reasoning: Reasoning) -> tuple[object, ...]:
     """An answer with its grade; without one, if there is nothing that could be graded."""
     place, state = (row["question_id"], row["draw"]), str(row["state"])
     if state not in ("ok", "truncated"):
