@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -209,12 +210,14 @@ def _view(section: Section, cells: Sequence[CellLine]) -> dict[str, Any]:
 def _marks(section: Section, sources: Sequence[Source]) -> list[str]:
     """A few words that stand beside a verdict wherever it is shown."""
     judges = sorted({source.judge for source in section.sources} - {"llm"})
-    subjects = sorted({source.subject for source in section.sources} - {"real"})
+    subjects = Counter(source.subject for source in section.sources if source.subject != "real")
+    every = len(section.sources)
+    said = [name if n == every else f"{n} of {plural(every, 'cell')} {name}" for name, n in sorted(subjects.items())]
     cut = sum(source.stop_reason in CENSORED for source in section.sources)
     missing, gone = len(section.facts["missing"]), _gone(section, sources)
     return [
         *([f"{plural(gone, 'cell')} not here"] if gone else []),
-        *(["simulated"] if section.kind == "validation" else subjects),
+        *(["simulated"] if section.kind == "validation" else said),
         *(f"judge {judge}" for judge in judges),
         *([f"{plural(cut, 'cell')} cut short"] if cut else []),
         *([f"{missing} missing"] if missing else []),

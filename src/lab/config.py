@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, cast
+from typing import Annotated, Any, Literal, Protocol
 
-from hydra.core.hydra_config import HydraConfig
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field
 from pydantic.dataclasses import dataclass as config_dataclass
@@ -24,6 +21,7 @@ from src.identity import Identity, identity
 from src.interfaces import Probe
 from src.judge import RulesJudge
 from src.lab.build import ROOT, build, resolved, without
+from src.lab.options import OPTIONAL_ROLES, check_read, check_temperature, knobs_of, knobs_of_all
 from src.ledger import Budgets, Mode
 from src.llm.config import Endpoint, Model
 from src.llm.local import Embedded
@@ -35,14 +33,10 @@ from src.records import STRICT, Filled, Metrics, Role, Tables
 from src.store import run_folder, slug, slug_of
 
 LAB_KEYS = {"probe", "model", "endpoint", "judge", "embedder", "recorded"}
-OPTIONAL_ROLES = {"judge", "embedder"}
-"""Of the lab; a probe that does without one has cells that do not hang on how it is configured."""
 RECORDED = ("src.llm.recorded.Recorded", "src.strategies.recorded.Recorded")
 TOGETHER = "model=recorded and strategy=recorded go together only, for answers that were collected elsewhere"
 SIMULATED = "simulated"
 """How the name of a simulated model begins, so that nothing that is named after it is taken for that of a real one."""
-OPTIONAL = {"thresholds": "saturation"}
-"""Options that are not called like the root value that they set."""
 OURS = ("kind", "name", "file", "endpoint")
 """Fields of a role that say who it is and where it is served; the rest describes the model."""
 
@@ -133,8 +127,8 @@ def read_cell(cfg: DictConfig) -> Cell:
     _check_recorded(cfg)
     config = resolved(cfg)
     fields = {field.name for field in dataclasses.fields(Operation)}
-    knobs = _knobs(cfg.probe)
-    if unknown := sorted(config.keys() - fields - LAB_KEYS - knobs - _knobs_of_all()):
+    knobs = knobs_of(cfg.probe)
+    if unknown := sorted(config.keys() - fields - LAB_KEYS - knobs - knobs_of_all()):
         raise ConfigError(f"{', '.join(unknown)}: neither the lab nor a probe reads such a value at the root")
     operation = build({"_target_": f"{__name__}.Operation", **{name: config[name] for name in fields}}, "")
     if operation.sweep:
@@ -143,7 +137,7 @@ def read_cell(cfg: DictConfig) -> Cell:
         if isinstance(config[name], dict) and "_target_" in config[name]:
             build(config[name], name)
     probe: ShownProbe = build(config["probe"], "probe")
-    _check_temperature(config, probe.overrides)
+    check_temperature(config, probe.overrides)
     config["model"] = without(config["model"], *probe.overrides)
     _take_recording(config)
     _take_simulated(config)
@@ -161,7 +155,7 @@ def read_cell(cfg: DictConfig) -> Cell:
         )
     unread = config.keys() - fields - LAB_KEYS - knobs | OPTIONAL_ROLES - {*probe.roles}
     config = without(config, *unread)
-    _check_read(config, probe.overrides)
+    check_read(config, probe.overrides)
     names, words = identity(config), title_of(config)
     folder = run_folder(
         ROOT,
@@ -258,55 +252,6 @@ def build_judge(node: Mapping[str, Any], what: str = "judge") -> tuple[AnyJudge,
     if node.get("kind") != kind:
         raise ConfigError(f"{what}.kind={node.get('kind')!r} is not what this judge is: it is {kind!r}")
     return built, build(node["endpoint"], f"{what}.endpoint") if llm else None
-
-
-def _check_temperature(config: Mapping[str, Any], overrides: Sequence[str]) -> None:
-    """Refuse a model that takes no temperature where the probe needs one.
-
-    Raises:
-        ConfigError: it is one.
-    """
-    model = config["model"]
-    if "temperature" in overrides and model.get("temperature", "") is None:
-        raise ConfigError(
-            f"model.temperature=null says that {model['id']} takes no temperature, but probe={config['probe']['name']} "
-            "compares a greedy answer with sampled ones: choose a model that takes it"
-        )
-
-
-def _check_read(config: Mapping[str, Any], overrides: Sequence[str]) -> None:
-    """Refuse options that were given and that the probe does not read.
-
-    Raises:
-        ConfigError: there is one.
-    """
-    knobs = _knobs_of_all()
-    for path in _given():
-        name = path.split(".")[0]
-        ignored = OPTIONAL.get(name, name) in knobs | OPTIONAL_ROLES and OPTIONAL.get(name, name) not in config
-        if ignored or path in {f"model.{value}" for value in overrides}:
-            raise ConfigError(f"probe={config['probe']['name']} makes no use of {path}: leave {path}=… out")
-
-
-def _given() -> Iterator[str]:
-    """Dotted names of what was set on the command line."""
-    given = HydraConfig.get().overrides.task if HydraConfig.initialized() else []
-    for override in OverridesParser.create().parse_overrides(list(given)):
-        yield override.key_or_group
-        value = override.value()
-        if isinstance(value, dict):
-            yield from (f"{override.key_or_group}.{name}" for name in value)
-
-
-def _knobs(probe: DictConfig) -> set[str]:
-    """Root values that a probe reads, by the interpolations in its node."""
-    return set(re.findall(r"\$\{(\w+)\}", str(OmegaConf.to_container(probe, resolve=False))))
-
-
-def _knobs_of_all() -> set[str]:
-    """Root values that some probe reads: an option may set a knob of one, and is there for the others too."""
-    files = (ROOT / "conf" / "probe").glob("*.yaml")
-    return set[str]().union(*(_knobs(cast(DictConfig, OmegaConf.load(path)).probe) for path in files))
 
 
 def name_of(role: Mapping[str, Any]) -> str:

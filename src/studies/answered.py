@@ -109,7 +109,7 @@ class Compared:
 
 
 def answered(cells: Sequence[MeasuredCell]) -> dict[str, tuple[Answered, ...]]:
-    """By data set, its cells with their questions lined up; both sorted by name.
+    """By data set, its cells with their questions lined up; both sorted by name, data sets of real models first.
 
     Raises:
         ConfigError: there are none, or two data sets would have one name.
@@ -121,7 +121,7 @@ def answered(cells: Sequence[MeasuredCell]) -> dict[str, tuple[Answered, ...]]:
         key = cell.domain, str(cell.value("dataset.revision")), cell.title.subject
         groups.setdefault(key, []).append(cell)
     found: dict[str, tuple[Answered, ...]] = {}
-    for (name, file, subject), alike in sorted(groups.items()):
+    for (name, file, subject), alike in sorted(groups.items(), key=lambda item: (item[0][2] != "real", item[0])):
         like = [key for key in groups if key[0] == name]
         parts = [name]
         if len({each for _, each, _ in like}) > 1:

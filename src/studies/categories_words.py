@@ -20,7 +20,8 @@ def sentences(dataset: str, tables: Mapping[str, pl.DataFrame]) -> list[str]:
         return [f"On {dataset} no cell has a question with all of its answers."]
     lines = [
         f"On {dataset}, {best['cell']} is right most often: accuracy {_share(best, 'accuracy')}, category score "
-        f"{best['category_score']:.2f}{_bounds(best)}, n = {plural(best['questions'], 'question')}"
+        f"{best['category_score']:.2f}{_bounds(best)}, n = {plural(best['questions'], 'question')} (95 % intervals; "
+        "accuracy Clopper–Pearson, score Bayesian bootstrap)"
     ]
     if cells.height > 1:
         pairs = tables["pairs"].filter(dataset=dataset)
@@ -74,12 +75,12 @@ def _steady(dataset: str, tables: Mapping[str, pl.DataFrame]) -> list[str]:
     if fewest.height:
         row = fewest.row(0, named=True)
         lines.append(
-            f"On {dataset}, 2 samples instead of all give at least {_share(row, 'kept')} of a cell's questions the "
-            f"same class (least: {row['cell']}, n = {plural(row['questions'], 'question')})"
+            f"On {dataset}, with 2 samples instead of all the cell that changes most, {row['cell']}, keeps the class "
+            f"of {_share(row, 'kept')} of its {plural(row['questions'], 'question')}"
         )
         other = tables["rules"].filter(pl.col("kept").is_not_null(), dataset=dataset).sort("kept", "cell", "rule")
         row = other.row(0, named=True)
-        lines[-1] += f"; the other rule of frequency at least {_share(row, 'kept')} (least: {row['cell']})."
+        lines[-1] += f"; with the other rule of frequency {row['cell']}: {_share(row, 'kept')}."
     if "temperatures" in tables:
         warm = tables["temperatures"].filter(pl.col("kept").is_not_null(), dataset=dataset)
         lines += [

@@ -1,8 +1,9 @@
-"""Study `layers`: from which layer on does a local model hold the answers that it gives (logit lens by class)?"""
+"""Study `layers`: how probable is the answer in each layer of a local model (logit lens, by class of the question)?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,7 +22,9 @@ from src.records import STRICT, Filled, Message, Metrics
 from src.stats.categories import BOOTSTRAP, CLASSES, UNIT, mean
 from src.stats.flat import put, put_interval
 from src.stats.intervals import Number
+from src.studies.answered import DETAILS
 from src.studies.known import Known
+from src.studies.wording import listed
 from src.whitebox import Weights
 
 DEFINITIONS = {
@@ -93,13 +96,20 @@ class Layers:
             raise ConfigError(
                 f"study {self.name} wants one cell of {asked}, and {len(fit)} of {len(known.cells)} fit: "
                 + (
-                    "choose one of them, as where={form: completion}"
+                    _choice(fit)
                     if fit
                     else f"run `python -m src.run probe=categories {asked}`, or set study.model, study.dataset or "
                     "study.knowledge to those of a cell that is there"
                 )
             )
         return fit[0]
+
+
+def _choice(cells: Sequence[MeasuredCell]) -> str:
+    """What tells cells apart, and how to choose one of them."""
+    apart = [name for name in ("form", *DETAILS) if len({json.dumps(cell.value(name)) for cell in cells}) > 1]
+    first = f"{apart[0]}: {cells[0].value(apart[0])}" if apart else "name: value"
+    return f"they differ in {listed(apart) if apart else 'other values'}; choose one of them, as where={{{first}}}"
 
 
 def prompt(cell: MeasuredCell, question: Mapping[str, object]) -> tuple[Message, ...]:
@@ -173,8 +183,8 @@ def _sentence(table: pl.DataFrame, layers: int, title: Title) -> str:
         bounds = "no interval" if row["reason"] else f"{row['probability_low']:.3f} to {row['probability_high']:.3f}"
         ends.append(f"{short(row['category'])} {row['probability']:.3f} [{bounds}] (n = {row['questions']})")
     return (
-        f"In the last of {layers} layers, which is what {title.model} puts out, the first token of the gold answer has "
-        f"the probability: {'; '.join(ends)}."
+        f"{title.line}: in the last of {layers} layers, which is what the model puts out, the first token of the gold "
+        f"answer has the mean probability {'; '.join(ends)} (95 % intervals, {BOOTSTRAP}); layer by layer: the figure."
     )
 
 

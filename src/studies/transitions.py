@@ -77,7 +77,10 @@ class Transitions:
             if not met:
                 missing.append(f"from {_said(move[0])} to {_said(move[1])}: no two runs that differ in nothing else")
             chosen |= {(one.dataset, one.label, other.label): (one, other) for one, other in met}
-        found = [compare(*chosen[key], known.seed) for key in sorted(chosen)]
+        order = list(sets)
+        found = [
+            compare(*chosen[key], known.seed) for key in sorted(chosen, key=lambda key: (order.index(key[0]), key))
+        ]
         missing += [f"{_name(each)}: no shared question" for each in found if not each.shared]
         found = [each for each in found if each.shared]
         if not found:
@@ -181,7 +184,8 @@ def _verdict(pairs: pl.DataFrame, parts: Sequence[Mapping[str, Any]]) -> tuple[s
         lines.append(
             f"On {dataset}, of {plural(of.height, 'pair')} of runs {up} upgrade more questions than they downgrade "
             f"with the whole interval, {down} the reverse, {of.height - up - down} cannot be told; accuracy differs in "
-            f"{of.filter(pl.col('p_holm') < 1 - LEVEL).height} (McNemar mid-p, Holm over all pairs of the data set)."
+            f"{of.filter(pl.col('p_holm') < 1 - LEVEL).height} (McNemar mid-p, Holm over all pairs of the data set; "
+            "intervals below: 95 %, unit: shared question)."
         )
         most = of.sort(pl.col("net").abs(), "from", "to", descending=[True, False, False]).head(MOST_TOLD)
         lines += [_sentence(row, parts) for row in most.iter_rows(named=True)]

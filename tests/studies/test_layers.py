@@ -156,7 +156,7 @@ def test_prompts_are_those_of_the_cell() -> None:
     [
         ([], "0 of 0 fit: run `python -m src.run probe=categories model=tiny dataset=cities"),
         ([cell(["HK"], reasoning="cot")], "0 of 1 fit"),
-        ([cell(["HK"]), cell(["HK"])], r"2 of 2 fit: choose one of them, as where="),
+        ([cell(["HK"]), cell(["HK"])], r"2 of 2 fit: they differ in"),
         ([cell([None])], "no question with all of its answers"),
     ],
 )

@@ -131,13 +131,14 @@ class Categories:
         return draw(extracted, processed, by_kind(processed["questions"]), metrics, title)
 
     def found(self) -> Mapping[str, Mapping[str, str]]:
-        """The name of the data set and the hash of its file.
+        """The name of the data set, the hash of its file and how many of its rows repeat an earlier question.
 
         Raises:
             DataMissing, ConfigError: the file cannot be read, or the name is no slug.
         """
         name = slug(self.dataset.name or slug_of(self.dataset.path.stem), "dataset.name")
-        return {"dataset": {"name": name, "revision": f"sha256:{self.file.sha256}"}}
+        repeated = str(self.file.duplicates)
+        return {"dataset": {"name": name, "revision": f"sha256:{self.file.sha256}", "repeated": repeated}}
 
     @cached_property
     def file(self) -> Questions:
