@@ -23,10 +23,8 @@ def test_planted_shares_are_told_with_what_cannot_be_told_apart() -> None:
     assert finding.verdict[0].startswith(
         "On capitals, good · internal, direct is right most often: accuracy 80.0 % [66.3, 90.0], category score 5.1"
     )
-    assert (
-        "n = 50 questions (95 % intervals; accuracy Clopper–Pearson, score Bayesian bootstrap); of 2 other cells, 1 cannot be told apart from it by accuracy: fair"
-        in finding.verdict[0]
-    )
+    assert "n = 50 questions (95 % intervals; accuracy Clopper–Pearson, score" in finding.verdict[0]
+    assert "; of 2 other cells, 1 cannot be told apart from it by accuracy: fair" in finding.verdict[0]
     assert finding.verdict[1].startswith("1 of 3 pairs on capitals cannot be told apart by accuracy: fair")
     assert "fair · internal, direct less good · internal, direct (-2.0 percentage points [" in finding.verdict[1]
     rows = finding.tables["cells"].sort("cell")
