@@ -15,7 +15,8 @@ import polars as pl
 
 from src.cells import MeasuredCell
 from src.errors import ConfigError
-from src.figures.captions import judge_label
+from src.figures.captions import judge_label, plural
+from src.identity import key_of
 from src.stats.categories import CLASSES, Codes, Over
 from src.stats.transitions import Transitions, transitions
 
@@ -106,6 +107,27 @@ class Compared:
     incomplete: int
     moved: Transitions
     parts: Mapping[str, Transitions]
+
+
+def distinct(cells: Sequence[MeasuredCell]) -> tuple[tuple[MeasuredCell, ...], tuple[str, ...]]:
+    """Set aside cells of which another one holds every question: those that differ in the number of questions alone.
+
+    Returns:
+        The cells that are left, in their order, and a clause on each that is not.
+    """
+    alike: dict[str, list[MeasuredCell]] = {}
+    for cell in cells:
+        alike.setdefault(key_of({**cell.config, "questions": None}), []).append(cell)
+    largest = {key: max(group, key=_size) for key, group in alike.items()}
+    kept = {cell.key for cell in largest.values()}
+    clauses = [
+        f"{cell.domain} · {_short(cell)} with {plural(_size(cell)[1], 'question')}: part of the cell with "
+        f"{_size(largest[key])[1]:,}"
+        for key, group in alike.items()
+        for cell in group
+        if cell.key not in kept
+    ]
+    return tuple(cell for cell in cells if cell.key in kept), tuple(clauses)
 
 
 def answered(cells: Sequence[MeasuredCell]) -> dict[str, tuple[Answered, ...]]:
@@ -216,6 +238,12 @@ def _labels(cells: Sequence[MeasuredCell]) -> list[str]:
         label if alike.count(name) == 1 else f"{label} · {cell.key[:8]}"
         for label, name, cell in zip(labels, alike, cells, strict=True)
     ]
+
+
+def _size(cell: MeasuredCell) -> tuple[int, int]:
+    """Questions with all of their answers, and all of them."""
+    questions = cell.processed["questions"]
+    return questions.filter(state="complete").height, questions.height
 
 
 def _short(cell: MeasuredCell) -> str:

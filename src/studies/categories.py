@@ -21,7 +21,7 @@ from src.stats.categories import CLASSES, WEIGHTS, mean, measures, share
 from src.stats.compare import holm
 from src.stats.flat import put, put_interval
 from src.stats.intervals import LEVEL, Number
-from src.studies.answered import Answered, answered, caveat, compare, slug, table
+from src.studies.answered import Answered, answered, caveat, compare, distinct, slug, table
 from src.studies.categories_words import sentences
 from src.studies.checkpoints import Series, find_series
 from src.studies.known import Known
@@ -65,7 +65,8 @@ class Categories:
         Raises:
             ConfigError: there is no cell, or a series would have two cells of one revision.
         """
-        sets = answered(known.cells)
+        cells, contained = distinct(known.cells)
+        sets = answered(cells)
         every = [cell for cells in sets.values() for cell in cells]
         pairs = [row for cells in sets.values() for row in _pairs(cells, known.seed)]
         series = [each for cells in sets.values() for each in find_series(cells, self.revisions)]
@@ -90,7 +91,7 @@ class Categories:
             figures=(figures := _figures(sets, tables, series)),
             captions={name: _caption(name) for name in figures},
             definitions=DEFINITIONS,
-            missing=self._missing(every, pairs, series),
+            missing=(*contained, *self._missing(every, pairs, series)),
             sources=tuple(source(cell.cell) for cell in every),
         )
 

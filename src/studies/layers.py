@@ -22,7 +22,7 @@ from src.records import STRICT, Filled, Message, Metrics
 from src.stats.categories import BOOTSTRAP, CLASSES, UNIT, mean
 from src.stats.flat import put, put_interval
 from src.stats.intervals import Number
-from src.studies.answered import DETAILS
+from src.studies.answered import DETAILS, distinct
 from src.studies.known import Known
 from src.studies.wording import listed
 from src.whitebox import Weights
@@ -88,7 +88,7 @@ class Layers:
         wanted = {"dataset.name": self.dataset, "knowledge": self.knowledge, "reasoning": "direct"}
         fit = [
             cell
-            for cell in known.cells
+            for cell in distinct(known.cells)[0]
             if cell.model == self.model and all(cell.value(name) == value for name, value in wanted.items())
         ]
         if len(fit) != 1:

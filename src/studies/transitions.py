@@ -21,7 +21,7 @@ from src.stats.categories import CLASSES
 from src.stats.compare import holm
 from src.stats.flat import put, put_interval
 from src.stats.intervals import LEVEL
-from src.studies.answered import Answered, Compared, answered, caveat, compare, differing, fits, slug, table
+from src.studies.answered import Answered, Compared, answered, caveat, compare, differing, distinct, fits, slug, table
 from src.studies.known import Known
 from src.studies.moves import NUMBERS, directions_rows, matrix_rows, pair_row, part_rows
 from src.studies.wording import p_words
@@ -69,11 +69,12 @@ class Transitions:
         Raises:
             ConfigError: no two runs pair.
         """
-        sets = answered(known.cells)
-        missing: list[str] = []
+        cells, contained = distinct(known.cells)
+        sets = answered(cells)
+        missing = list(contained)
         chosen: dict[tuple[str, str, str], tuple[Answered, Answered]] = {}
         for move in self._moves(known):
-            met = [pair for cells in sets.values() for pair in _pairs(cells, *move)]
+            met = [pair for each in sets.values() for pair in _pairs(each, *move)]
             if not met:
                 missing.append(f"from {_said(move[0])} to {_said(move[1])}: no two runs that differ in nothing else")
             chosen |= {(one.dataset, one.label, other.label): (one, other) for one, other in met}

@@ -3,7 +3,7 @@ import pytest
 
 from src.errors import ConfigError
 from src.stats.categories import classify
-from src.studies.answered import answered, compare, natural, slug
+from src.studies.answered import answered, compare, distinct, natural, slug
 from tests.synthetic_answers import answered_cell
 
 
@@ -30,6 +30,14 @@ def test_simulated_and_rehearsed_models_have_a_data_set_of_their_own_beside_real
         "capitals": ["alpha · internal, direct"],
         "capitals simulated": ["simulated · internal, direct"],
     }
+
+
+def test_a_cell_of_which_another_one_holds_every_question_is_set_aside() -> None:
+    few, all_of_them = answered_cell(["HK"], questions=1), answered_cell(["HK", "CU", None])
+    other = answered_cell(["HK"], questions=1, seed=1)
+    kept, clauses = distinct([few, all_of_them, other])
+    assert kept == (all_of_them, other)
+    assert clauses == ("capitals · alpha · internal, direct with 1 question: part of the cell with 3",)
 
 
 def test_two_data_sets_of_one_name_are_refused() -> None:
