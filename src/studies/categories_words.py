@@ -18,8 +18,9 @@ def sentences(dataset: str, tables: Mapping[str, pl.DataFrame]) -> list[str]:
     best = cells.row(0, named=True)
     if best["accuracy"] is None:
         return [f"On {dataset} no cell has a question with all of its answers."]
+    leads = "is right most often: accuracy" if cells.height > 1 else "has accuracy"
     lines = [
-        f"On {dataset}, {best['cell']} is right most often: accuracy {_share(best, 'accuracy')}, category score "
+        f"On {dataset}, {best['cell']} {leads} {_share(best, 'accuracy')}, category score "
         f"{best['category_score']:.2f}{_bounds(best)}, n = {plural(best['questions'], 'question')} (95 % intervals; "
         "accuracy Clopper–Pearson, score Bayesian bootstrap)"
     ]
@@ -55,7 +56,7 @@ def _alike(dataset: str, pairs: pl.DataFrame) -> list[str]:
         return [f"No two cells on {dataset} share a question, so nothing tells them apart."]
     close = pairs.filter(pl.col("p_holm") >= 1 - LEVEL).sort(pl.col("difference").abs(), "cell", "other")
     if not close.height:
-        return [f"Accuracy tells all {pairs['p_holm'].count()} pairs of cells on {dataset} apart."]
+        return [f"Accuracy tells the cells of {plural(pairs['p_holm'].count(), 'pair')} on {dataset} apart."]
     told = [
         f"{row['cell']} less {row['other']} ({100 * row['difference']:+.1f} percentage points{_span(row)}, "
         f"{p_words(row['p_holm'], 'Holm p')}, n = {row['questions']:,})"
@@ -73,14 +74,15 @@ def _steady(dataset: str, tables: Mapping[str, pl.DataFrame]) -> list[str]:
     lines = []
     fewest = tables["samples"].filter(pl.col("kept").is_not_null(), dataset=dataset, samples=2).sort("kept", "cell")
     if fewest.height:
+        least = " (the least of all cells)" if fewest.height > 1 else ""
         row = fewest.row(0, named=True)
         lines.append(
-            f"On {dataset}, with 2 samples instead of all the cell that changes most, {row['cell']}, keeps the class "
-            f"of {_share(row, 'kept')} of its {plural(row['questions'], 'question')}"
+            f"On {dataset}, {row['cell']} with 2 samples instead of all keeps the class of "
+            f"{_share(row, 'kept')} of its {plural(row['questions'], 'question')}{least}"
         )
         other = tables["rules"].filter(pl.col("kept").is_not_null(), dataset=dataset).sort("kept", "cell", "rule")
         row = other.row(0, named=True)
-        lines[-1] += f"; with the other rule of frequency {row['cell']}: {_share(row, 'kept')}."
+        lines[-1] += f"; with the other rule of frequency {row['cell']} keeps {_share(row, 'kept')}{least}."
     if "temperatures" in tables:
         warm = tables["temperatures"].filter(pl.col("kept").is_not_null(), dataset=dataset)
         lines += [
