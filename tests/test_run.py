@@ -293,9 +293,8 @@ def test_the_name_of_a_variable_is_no_secret() -> None:
 
 
 @pytest.mark.parametrize("given", ["model.temperature=1.0", "strategy=sequential"])
-def test_an_option_that_the_probe_does_not_read_is_refused(tmp_path: Path, given: str) -> None:
-    path = tmp_path / "one.jsonl"
-    path.write_text('{"question": "One?", "answer": "1"}\n')
+def test_an_option_that_the_probe_does_not_read_is_refused_before_any_file_is_read(tmp_path: Path, given: str) -> None:
+    path = tmp_path / "not_there.jsonl"
     done = subprocess.run(
         [sys.executable, "-m", "src.run", "probe=categories", "dataset=jsonl", f"dataset.path={path}", "questions=1",
          given, "dry=true"],

@@ -139,6 +139,8 @@ def read_cell(cfg: DictConfig) -> Cell:
     probe: ShownProbe = build(config["probe"], "probe")
     check_temperature(config, probe.overrides)
     config["model"] = without(config["model"], *probe.overrides)
+    unread = config.keys() - fields - LAB_KEYS - knobs | OPTIONAL_ROLES - {*probe.roles}
+    check_read(without(config, *unread), probe.overrides)
     _take_recording(config)
     _take_simulated(config)
     for section, values in probe.found().items():
@@ -153,9 +155,7 @@ def read_cell(cfg: DictConfig) -> Cell:
             "embedder.endpoint is the rehearsal server, whose vectors mean nothing, but the model is a real one: "
             "choose endpoint=rehearsal too, or another embedder"
         )
-    unread = config.keys() - fields - LAB_KEYS - knobs | OPTIONAL_ROLES - {*probe.roles}
     config = without(config, *unread)
-    check_read(config, probe.overrides)
     names, words = identity(config), title_of(config)
     folder = run_folder(
         ROOT,

@@ -15,7 +15,7 @@ from tenacity import AsyncRetrying, retry_if_exception_type
 from src.errors import EndpointError
 from src.llm.config import Endpoint
 from src.llm.faults import Declined, ParameterRefused, Transient, endpoint_key
-from src.llm.local import Embedded
+from src.llm.local import Embedded, Reading
 from src.llm.pace import Pace
 from src.llm.transport import REHEARSAL, Transport
 from src.llm.tries import Tries, spoken
@@ -53,7 +53,7 @@ class Connection:
         self.endpoint = endpoint
         self.pace = self._new_pace()
         self._users = 0
-        self._transport: Transport | None = None
+        self._transport: Transport | Reading | None = None
         self._reached = False
         self._unusable: EndpointError | None = None
 
@@ -181,13 +181,14 @@ class Connection:
             self._reached = self._reached or transport.reached
             tries.latency_s += time.monotonic() - start
 
-    async def _opened(self, role: Role) -> Transport:
+    async def _opened(self, role: Role) -> Transport | Reading:
         async with self._opening:
             if self._transport is None:
                 key = endpoint_key(role)
                 address = await self._resources.enter_async_context(self.endpoint.serve(key))
                 transport = Transport(self.endpoint.name, self.endpoint.api_key_env, address)
-                self._transport = await self._resources.enter_async_context(transport)
+                await self._resources.enter_async_context(transport)
+                self._transport = Reading(transport) if isinstance(self.endpoint, Embedded) else transport
             return self._transport
 
     async def _sleep(self, seconds: float) -> None:

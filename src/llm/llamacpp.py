@@ -24,10 +24,14 @@ def main() -> None:
     params = CommonParams()
     params.model.path = options["model"]
     params.n_ctx = options["n_ctx"]
-    # One slot without a prompt cache: an answer depends on its request alone, not on its neighbours.
+    # One slot, and nothing kept of a prompt but what the next request asks for: an answer depends on its request alone,
+    # not on its neighbours (see `Reading` in local.py). A model whose memory cannot be cut back by one token reads the
+    # whole prompt again, never from a checkpoint somewhere within.
     params.n_parallel = 1
     params.cache_prompt = False
     params.cache_ram_mib = 0
+    params.n_ctx_checkpoints = 0
+    params.swa_full = True
     params.cpuparams.n_threads = options["threads"]
     params.cpuparams_batch.n_threads = options["threads"]
     params.verbosity = options["verbosity"]

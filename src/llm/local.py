@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,8 @@ from pydantic.dataclasses import dataclass
 
 from src.errors import DataMissing
 from src.llm.config import Address
-from src.records import STRICT
+from src.llm.transport import Transport
+from src.records import STRICT, Role
 from src.weights import check_revision
 
 SERVER = Path(__file__).with_name("llamacpp.py")
@@ -26,7 +28,8 @@ SERVER = Path(__file__).with_name("llamacpp.py")
 class Embedded:
     """A llama.cpp server of our own, OpenAI-compatible like any other endpoint.
 
-    With one slot, no prompt cache and a seed from the ledger key, an answer depends on its request alone.
+    With one slot, prompts read as :class:`Reading` does it and a seed from the ledger key, an answer depends on its
+    request alone.
 
     Attributes:
         model_path: the GGUF file; its name is part of every ledger key.
@@ -35,10 +38,9 @@ class Embedded:
         n_ctx: context window in tokens, prompt and answer together; part of every ledger key.
         threads: of the model. Sums over another number of threads differ in their last digits, and so do answers, which
             makes it part of every ledger key.
-        timeout_s: seconds for one attempt, waiting for the slot included.
+        timeout_s: seconds for one attempt.
         attempts: attempts per request.
         deadline_s: seconds for one request, from its first attempt on.
-        concurrency: requests handed to the server at once; its one slot serves them in turn.
         debug: let the server's log through to stderr.
     """
 
@@ -50,7 +52,6 @@ class Embedded:
     timeout_s: Annotated[float, Field(gt=0)] = 600.0
     attempts: Annotated[int, Field(gt=0)] = 2
     deadline_s: Annotated[float, Field(gt=0)] = 1800.0
-    concurrency: Annotated[int, Field(gt=0)] = 1
     debug: bool = False
 
     @property
@@ -60,7 +61,12 @@ class Embedded:
     @property
     def extra_body(self) -> dict[str, JsonValue]:
         """Fields sent with every request."""
-        return {"cache_prompt": False}
+        return {"cache_prompt": True}
+
+    @property
+    def concurrency(self) -> int:
+        """Its one slot serves one request after the other."""
+        return 1
 
     @property
     def requests_per_minute(self) -> None:
@@ -130,3 +136,37 @@ class Embedded:
             if process.returncode is None:
                 process.kill()
             await process.wait()
+
+
+class Reading:
+    """Reads a prompt apart from answering it, so that all its draws share one reading.
+
+    Reading takes most of the time of a short answer. Left to itself, llama.cpp goes on from whatever a prompt has in
+    common with the one before, and sums over another number of tokens at once differ in their last digits: an answer
+    would depend on what was asked before. Here a prompt that is not the one before is read whole, from nothing, and
+    every answer, the first included, then goes on from all of it but the last token.
+
+    Used by one request at a time, as the server's one slot asks for.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        """Wrap an open transport to an embedded server."""
+        self._transport = transport
+        self._read: tuple[str, object] | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether anything was ever received."""
+        return self._transport.reached
+
+    async def send(self, path: str, body: Mapping[str, object], role: Role, timeout_s: float) -> bytes:
+        """Make one attempt; see :meth:`src.llm.transport.Transport.send`."""
+        start = time.monotonic()
+        prompt = path, body.get("messages", body.get("prompt"))
+        known, self._read = self._read, None  # whatever fails now, the next request reads anew
+        if prompt != known:
+            await self._transport.send(path, {**body, "max_tokens": 0, "cache_prompt": False}, role, timeout_s)
+            timeout_s = max(timeout_s - (time.monotonic() - start), 0)
+        answer = await self._transport.send(path, body, role, timeout_s)
+        self._read = prompt
+        return answer

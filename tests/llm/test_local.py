@@ -11,7 +11,9 @@ from chats import ask, ask_one, client, inside, prompt
 from src.errors import ContextExceeded, DataMissing
 from src.ledger import Ledger
 from src.llm.connection import Connection
-from src.llm.local import SERVER, Embedded
+from src.llm.faults import Transient
+from src.llm.local import SERVER, Embedded, Reading
+from src.llm.transport import Transport
 
 GGUF = Path(__file__).resolve().parents[2] / "data/raw/smollm2_135m/SmolLM2-135M-Instruct.Q4_1.gguf"
 SHORT = {"id": "smollm2", "max_tokens": 16}
@@ -38,10 +40,42 @@ def texts(tmp_path, name, prompts, *before, **more):
 def test_an_answer_depends_on_its_request_alone_and_the_server_is_silent(tmp_path, capfd):
     first = texts(tmp_path, "first", PROMPTS)
     assert len({*first, ""}) == 5
-    turned = texts(tmp_path, "turned", PROMPTS[::-1], prompt("List 3 facts about cats."), concurrency=8)
+    turned = texts(tmp_path, "turned", PROMPTS[::-1], prompt("List 3 facts about cats."))
     assert turned == first
     assert capfd.readouterr() == ("", "")
     assert servers() == []
+
+
+def asked(topic, words=0, **more):
+    """A request whose answer comes with the probabilities of its tokens, to the last digit."""
+    text = f"Question: What is a cat?\nAnswer: An animal\n\n{'and so on, ' * words}Question: What is {topic}?\nAnswer:"
+    sampled = {"temperature": 0.7, "seed": 1, "max_tokens": 4, "logprobs": 5, "cache_prompt": True}
+    return {"model": "m", "prompt": text, **sampled, **more}
+
+
+async def replies(*bodies, again=()):
+    """What one fresh server says to each body, and, per body in `again`, after a request that was given up."""
+    served = embedded()
+    async with served.serve("endpoint") as address, Transport("embedded", None, address) as transport:
+        reading = Reading(transport)
+        said = [json.loads(await reading.send("/completions", body, "subject", 60)) for body in bodies]
+        for body in again:
+            with pytest.raises(Transient, match="no answer"):
+                await reading.send("/completions", {**body, "max_tokens": 400, "ignore_eos": True}, "subject", 0.2)
+            said.append(json.loads(await reading.send("/completions", body, "subject", 60)))
+    return said
+
+
+def test_draws_share_one_reading_and_no_digit_hangs_on_what_was_asked_before():
+    bodies = [asked(topic, words) for words in (0, 12) for topic in ("a dog", "light")]
+    alone = [asyncio.run(replies(body))[0]["choices"] for body in bodies]
+    order = [0, 0, 1, 2, 2, 3, 1, 0, 3, 3]
+    mixed = asyncio.run(replies(*(bodies[at] for at in order), again=bodies))
+    assert [reply["choices"] for reply in mixed] == [alone[at] for at in [*order, *range(4)]]
+    assert {reply["timings"]["prompt_n"] for reply in mixed} == {1}  # the last token; the rest was read before
+    assert all(reply["usage"]["prompt_tokens"] > 20 for reply in mixed)
+    other = asyncio.run(replies(bodies[0], {**bodies[0], "seed": 2}))
+    assert other[0]["choices"] == alone[0] != other[1]["choices"]
 
 
 def test_draws_and_seeds_differ_and_usage_is_counted(tmp_path):

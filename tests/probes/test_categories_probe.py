@@ -31,7 +31,7 @@ from src.text.answers import normalise
 
 # Question → gold answer, greedy answer, samples, class; the rows of probes.md, and others.
 GOLDEN = {
-    "Which planet is the largest?": ("Jupiter", "Jupiter", ["Jupiter"] * 6, "HK"),
+    "Which planet is the heaviest?": ("Jupiter", "Jupiter", ["Jupiter"] * 6, "HK"),
     "Which planet has the Great Red Spot?": (
         "Jupiter", "Jupiter", ["Mars", "Saturn", "Venus", "Earth", "Uranus", "Mars"], "MK",
     ),
@@ -128,7 +128,8 @@ def test_only_a_cut_answer_line_is_truncated_and_its_question_incomplete(
 ) -> None:
     class Cut:
         async def complete(self, prompt: Prompt, *, draw: int = 0) -> Completion:
-            text = "Jupiter\nIt is the larg" if "largest" in prompt.messages[0].content else "It is the planet that was"
+            heaviest = "heaviest" in prompt.messages[0].content
+            text = "Jupiter\nIt is the heav" if heaviest else "It is the planet that was"
             return Completion(text, "truncated", "length", Usage(1, 32), 1, False, "k", reason="cut")
 
     probe = read_cell(asked()).probe
@@ -183,6 +184,20 @@ def test_cot_reads_what_follows_answer_and_a_base_model_is_shown_four_answered_q
     shown = direct.prompt(direct.chosen[0], greedy=True).messages[0].content
     assert shown.endswith(f"Question: {direct.chosen[0].text}\nAnswer:")
     assert shown.count("Answer:") == 5
+
+
+@pytest.mark.parametrize("reasoning", ["direct", "cot"])
+def test_a_question_whose_answer_is_shown_before_it_is_refused(
+    composed: Compose, tmp_path: Path, reasoning: str
+) -> None:
+    path = tmp_path / "shown.jsonl"
+    asked = {"Who wrote hamlet?": "Shakespeare", "Who wrote Faust?": "Goethe"}
+    path.write_text("".join(json.dumps({"question": q, "answer": gold}) + "\n" for q, gold in asked.items()))
+    data = "probe=categories", "dataset=jsonl", f"dataset.path={path}", "questions=null", f"reasoning={reasoning}"
+    template = "base_cot" if reasoning == "cot" else "base_direct"
+    with pytest.raises(ConfigError, match=rf"shows 'Who wrote hamlet\?' .* take it out .* categories\.{template} "):
+        assert not read_cell(composed(*data, "model=openai", "model.id=some", "form=completion")).probe.chosen
+    assert len(read_cell(composed(*data, "model=openai", "model.id=some")).probe.chosen) == 2
 
 
 def test_external_needs_a_passage_and_puts_it_before_the_question(composed: Compose, tmp_path: Path) -> None:

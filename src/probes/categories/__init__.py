@@ -91,8 +91,8 @@ class Categories:
             "golds": question.golds,
             "temperature": sampling.temperature,
         }
-        template = f"categories.{'base_' if continued else ''}{self.reasoning}"
-        return replace(render(self.wording, template, values), sampling=sampling, continued=continued)
+        rendered = render(self.wording, f"categories.{self._template}", values)
+        return replace(rendered, sampling=sampling, continued=continued)
 
     async def extract(self, lab: Lab) -> Tables:
         """Ask every question; returns the tables questions, answers, calls and stop."""
@@ -154,12 +154,25 @@ class Categories:
         """The questions of the cell.
 
         Raises:
-            DataMissing, ConfigError: the file cannot be read, or holds fewer questions or no passages.
+            DataMissing, ConfigError: the file cannot be read, holds fewer questions or no passages, or asks what the
+                prompt has answered before.
         """
         chosen = drawn(self.file.rows, self.questions, self.seed)
+        blank = Question(id="", text="", golds=(), kind="", passage="", yes_no=False)
+        lines = self.prompt(blank, greedy=True).messages[-1].content.casefold().splitlines()
+        shown = {line.partition(":")[2].strip() for line in lines} - {""}
+        if answered := [question.text for question in chosen if question.text.casefold() in shown]:
+            raise ConfigError(
+                f"form={self.form} shows {answered[0]!r} with its answer before {self.dataset.path} asks it: take it "
+                f"out of the file, or change categories.{self._template} of the wording"
+            )
         if self.knowledge == "external" and (lacking := sum(not question.passage for question in chosen)):
             raise ConfigError(
                 f"knowledge=external puts a passage before each question, and {lacking} of {len(chosen)} questions of "
                 f"{self.dataset.path} have none: choose knowledge=internal, or a data set with passages (halueval)"
             )
         return chosen
+
+    @property
+    def _template(self) -> str:
+        return f"{'base_' if self.form == 'completion' else ''}{self.reasoning}"
