@@ -20,7 +20,7 @@ from src.figures.finding import Finding
 from src.figures.plans import COLUMNS as PLAN_COLUMNS
 from src.figures.plans import LEGEND, Compared, PlanRow, fact_lines, plan_lines
 from src.figures.summary import Spend, Told, cautions, rows
-from src.figures.sweeps import COLUMNS, STATUS, UNDONE, SweptCell, caveats, headline, labels, varied
+from src.figures.sweeps import STATUS, UNDONE, SweptCell, caveats, headline, intervals, labels, varied
 from src.figures.sweeps import rows as sweep_rows
 from src.interfaces import Report
 from src.records import Metrics, Progress
@@ -165,19 +165,22 @@ def show_sweep(name: str, cells: Sequence[SweptCell], console: Console | None = 
     console = console or _console(sys.stdout)
     console.width = max(console.width, WIDTH)  # a narrow terminal wraps; cut numbers would be worse
     names, values = varied(cells)
-    shown = [place for place, column in enumerate(COLUMNS) if column not in ("unique", "tokens")]
+    cell_rows = sweep_rows(cells)
+    shown = [column for column in cell_rows[0] if column not in ("unique", "tokens")]
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for varying in names:
         table.add_column(varying.rpartition(".")[2], overflow="fold")
-    for place in shown:
-        justify: Literal["left", "right"] = "left" if COLUMNS[place] in ("status", "stop") else "right"
-        table.add_column(COLUMNS[place], justify=justify, no_wrap=True)
-    for value, row in zip(values, sweep_rows(cells), strict=True):
-        table.add_row(*map(Text, (*value, *(row[place] for place in shown))))
+    for column in shown:
+        justify: Literal["left", "right"] = "left" if column in ("status", "stop") else "right"
+        table.add_column(column, justify=justify, no_wrap=True)
+    for value, row in zip(values, cell_rows, strict=True):
+        table.add_row(*map(Text, (*value, *(row[column] for column in shown))))
     console.print(Text(headline(name, cells), style="bold"))
     for line in caveats(cells):
         console.print(Text(line, style="bold yellow"))
     console.print(table)
+    if made := intervals(cells):
+        console.print(Text(made, style="dim"))
     for label, cell in zip(labels(cells), cells, strict=True):
         if cell.status in UNDONE:
             console.print(Text(f"{label}: {cell.why or STATUS[cell.status]}", style="bold red"), soft_wrap=True)

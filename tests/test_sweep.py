@@ -1,5 +1,6 @@
 """Sweeps: a grid of cells by one command, in one process or several."""
 
+import io
 import os
 import re
 import shutil
@@ -16,7 +17,9 @@ from pathlib import Path
 import pytest
 from endpoint import ScriptedEndpoint, slow
 from mlflow import MlflowClient
+from rich.console import Console
 
+from src.console import show_sweep
 from src.errors import ConfigError
 from src.figures.sweeps import SweptCell, csv, headline, labels, note, numbers
 from src.lab.sweep import keep, read_sweep, records
@@ -184,3 +187,25 @@ def test_records_are_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
     assert "no key \\| for b" in note("x", found)
     assert "**rehearsed · judge rules (1 cell)**" in note("x", found)
     assert csv(found).splitlines()[0] == "cell,status,why,caveat,accuracy,raw,cost_usd"
+    assert "| cell | status | raw | accuracy |" in note("x", found)
+    assert "95 % intervals: points: Wilson, points taken as independent. Calls" in note("x", found)
+
+
+def test_a_sweep_of_questions_shows_their_number_their_score_and_how_its_intervals_are_made() -> None:
+    bounds = {"accuracy_low": 0.2, "accuracy_high": 0.4, "category_score_low": 2.5, "category_score_high": 3.5}
+    metrics = {"questions": 98, "incomplete": 2, "accuracy": 0.3, "category_score": 3.0, **bounds}
+    cells = [
+        SweptCell(0, ("knowledge=internal",), "ok", metrics=metrics),
+        SweptCell(1, ("knowledge=external",), "failed", "no key"),
+    ]
+    said = note("x", cells)
+    assert "| cell | status | questions | incomplete | accuracy | 95 % | score | stop | calls | tokens | USD |" in said
+    assert "| knowledge=internal | ok | 98 | 2 | 30.0 % | 20.0–40.0 | 3.00 [2.50, 3.50] |" in said
+    assert "questions: Clopper–Pearson; score: Bayesian bootstrap; unit: question" in said
+    assert "Wilson" not in said
+    out = io.StringIO()
+    show_sweep("x", cells, Console(file=out, width=120))
+    assert "98" in out.getvalue()
+    assert "3.00 [2.50, 3.50]" in out.getvalue()
+    assert "unique" not in out.getvalue()
+    assert "95 % intervals: questions: Clopper–Pearson" in out.getvalue()

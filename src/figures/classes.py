@@ -31,8 +31,9 @@ def compared(cells: pl.DataFrame, dataset: str, caveat: str) -> Figure:
         width=9.5 + label_inches(labels),
         height=height(rows.height),
     )
+    tied = rows["tied_with_best"].sum() > 1  # the most accurate one alone is tied with nobody
     notes = [
-        f"{_share(row, 'accuracy')}{' *' if row['tied_with_best'] else ''}  n = {row['questions']:,}"
+        f"{_share(row, 'accuracy')}{' *' if tied and row['tied_with_best'] else ''}  n = {row['questions']:,}"
         for row in rows.iter_rows(named=True)
     ]
     _bars(figure, ax, rows, labels, notes)

@@ -24,7 +24,13 @@ STATUS = {
 UNDONE = ("cut", "failed", "running")
 """Statuses of cells that the same command runs again."""
 
-COLUMNS = ("status", "raw", "unique", "valid", "accuracy", "95 %", "stop", "calls", "tokens", "USD")
+COUNTED = ("raw", "unique", "valid", "questions", "incomplete")
+"""What probes count; a column where a cell of the sweep has it."""
+INTERVALS = {
+    "raw": "points: Wilson, points taken as independent",
+    "questions": "questions: Clopper–Pearson; score: Bayesian bootstrap; unit: question",
+}
+"""What a cell counts → how its intervals are made."""
 
 
 @dataclass(frozen=True)
@@ -71,20 +77,29 @@ def caveats(cells: Sequence[SweptCell]) -> list[str]:
     return [f"{caveat} ({plural(said.count(caveat), 'cell')})" for caveat in dict.fromkeys(said)]
 
 
-def rows(cells: Sequence[SweptCell]) -> list[tuple[str, ...]]:
-    """The cells as texts under :data:`COLUMNS`; what a cell does not know is empty."""
+def rows(cells: Sequence[SweptCell]) -> list[dict[str, str]]:
+    """The cells as column → text, the same columns for all; what a cell does not know is empty."""
+    counted = [name for name in COUNTED if any(name in cell.metrics for cell in cells)]
+    score = any("category_score" in cell.metrics for cell in cells)
     return [
-        (
-            cell.status if cell.status != "running" else "stopped",
-            *(_count(cell.metrics.get(name)) for name in ("raw", "unique", "valid")),
-            *_accuracy(cell.metrics),
-            str(cell.metrics.get("stop_reason", "")),
-            _count(cell.metrics.get("calls")),
-            _count(cell.metrics.get("tokens_nominal")),
-            _dollars(cell.spend),
-        )
+        {
+            "status": cell.status if cell.status != "running" else "stopped",
+            **{name: _count(cell.metrics.get(name)) for name in counted},
+            **_accuracy(cell.metrics),
+            **({"score": _score(cell.metrics)} if score else {}),
+            "stop": str(cell.metrics.get("stop_reason", "")),
+            "calls": _count(cell.metrics.get("calls")),
+            "tokens": _count(cell.metrics.get("tokens_nominal")),
+            "USD": _dollars(cell.spend),
+        }
         for cell in cells
     ]
+
+
+def intervals(cells: Sequence[SweptCell]) -> str:
+    """How the intervals of these cells are made; "" if none has any."""
+    made = [words for name, words in INTERVALS.items() if any(cell.metrics.get(name) is not None for cell in cells)]
+    return f"95 % intervals: {'. '.join(made)}" if made else ""
 
 
 def headline(name: str, cells: Sequence[SweptCell]) -> str:
@@ -107,19 +122,21 @@ def numbers(cells: Sequence[SweptCell]) -> dict[str, float | None]:
 
 def note(name: str, cells: Sequence[SweptCell]) -> str:
     """The description of a sweep in Markdown."""
+    table = rows(cells)
+    columns = list(table[0])
+    made = intervals(cells)
     lines = [
         f"**{headline(name, cells)}**",
         *(f"**{line}**" for line in caveats(cells)),
-        f'Its cells: search `tags.sweep = "{name}"` in the experiment of the probe. Accuracy with its 95 % Wilson '
-        "interval, points taken as independent; calls and tokens nominal, as if nothing were replayed; USD over all "
-        "runs of the cell.",
+        f'Its cells: search `tags.sweep = "{name}"` in the experiment of the probe. {made}{". " if made else ""}Calls '
+        "and tokens are nominal, as if nothing were replayed; USD over all runs of the cell.",
         "\n".join(
             [
-                f"| cell | {' | '.join(COLUMNS)} |",
-                f"|:--|:--|{'--:|' * (len(COLUMNS) - 1)}",
+                f"| cell | {' | '.join(columns)} |",
+                f"|:--|:--|{'--:|' * (len(columns) - 1)}",
                 *(
-                    f"| {_plain(label)} | {' | '.join(row)} |"
-                    for label, row in zip(labels(cells), rows(cells), strict=True)
+                    f"| {_plain(label)} | {' | '.join(row.values())} |"
+                    for label, row in zip(labels(cells), table, strict=True)
                 ),
             ]
         ),
@@ -148,11 +165,24 @@ def csv(cells: Sequence[SweptCell]) -> str:
     return pl.DataFrame(table, infer_schema_length=None).write_csv()
 
 
-def _accuracy(metrics: Metrics) -> tuple[str, str]:
-    value, low, high = (metrics.get(f"accuracy{end}") for end in ("", "_low", "_high"))
+def _accuracy(metrics: Metrics) -> dict[str, str]:
+    found = _bounded(metrics, "accuracy")
+    return {
+        "accuracy": percent(found[0]) if found else "",
+        "95 %": f"{100 * found[1]:.1f}–{100 * found[2]:.1f}" if found else "",
+    }
+
+
+def _score(metrics: Metrics) -> str:
+    found = _bounded(metrics, "category_score")
+    return f"{found[0]:.2f} [{found[1]:.2f}, {found[2]:.2f}]" if found else ""
+
+
+def _bounded(metrics: Metrics, name: str) -> tuple[float, float, float] | None:
+    value, low, high = (metrics.get(f"{name}{end}") for end in ("", "_low", "_high"))
     if not isinstance(value, int | float) or not isinstance(low, int | float) or not isinstance(high, int | float):
-        return "", ""
-    return percent(value), f"{100 * low:.1f}–{100 * high:.1f}"
+        return None
+    return value, low, high
 
 
 def _count(value: object) -> str:
