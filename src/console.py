@@ -25,7 +25,7 @@ from src.figures.sweeps import rows as sweep_rows
 from src.interfaces import Report
 from src.records import Metrics, Progress
 
-WIDTH = 120
+WIDTH = 130
 """Columns that the table of a sweep needs."""
 
 

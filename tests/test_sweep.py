@@ -188,24 +188,44 @@ def test_records_are_read_in_the_order_of_the_grid(tmp_path: Path) -> None:
     assert "**rehearsed · judge rules (1 cell)**" in note("x", found)
     assert csv(found).splitlines()[0] == "cell,status,why,caveat,accuracy,raw,cost_usd"
     assert "| cell | status | raw | accuracy |" in note("x", found)
-    assert "95 % intervals: points: Wilson, points taken as independent. Calls" in note("x", found)
+    assert "95 % intervals" not in note("x", found)  # there is none
 
 
 def test_a_sweep_of_questions_shows_their_number_their_score_and_how_its_intervals_are_made() -> None:
     bounds = {"accuracy_low": 0.2, "accuracy_high": 0.4, "category_score_low": 2.5, "category_score_high": 3.5}
-    metrics = {"questions": 98, "incomplete": 2, "accuracy": 0.3, "category_score": 3.0, **bounds}
+    tokens = {"tokens_generation_in": 1000, "tokens_generation_out": 234}
+    metrics = {"questions": 98, "incomplete": 2, "accuracy": 0.3, "category_score": 3.0, **bounds, **tokens}
     cells = [
         SweptCell(0, ("knowledge=internal",), "ok", metrics=metrics),
         SweptCell(1, ("knowledge=external",), "failed", "no key"),
     ]
     said = note("x", cells)
     assert "| cell | status | questions | incomplete | accuracy | 95 % | score | stop | calls | tokens | USD |" in said
-    assert "| knowledge=internal | ok | 98 | 2 | 30.0 % | 20.0–40.0 | 3.00 [2.50, 3.50] |" in said
-    assert "questions: Clopper–Pearson; score: Bayesian bootstrap; unit: question" in said
+    assert "| knowledge=internal | ok | 98 | 2 | 30.0 % | 20.0–40.0 | 3.00 [2.50, 3.50] |  |  | 1,234 |" in said
+    assert (
+        "95 % intervals of accuracy over questions: Clopper–Pearson; score: Bayesian bootstrap over questions" in said
+    )
     assert "Wilson" not in said
     out = io.StringIO()
     show_sweep("x", cells, Console(file=out, width=120))
     assert "98" in out.getvalue()
     assert "3.00 [2.50, 3.50]" in out.getvalue()
     assert "unique" not in out.getvalue()
-    assert "95 % intervals: questions: Clopper–Pearson" in out.getvalue()
+    assert "95 % intervals of accuracy over questions: Clopper–Pearson" in out.getvalue()
+
+
+def test_a_sweep_of_points_and_questions_says_both_and_fits() -> None:
+    bounds = {"accuracy": 0.3, "accuracy_low": 0.2, "accuracy_high": 0.4}
+    score = {"category_score": 3.0, "category_score_low": 2.5, "category_score_high": 3.5}
+    given = "model=deepseek_r1_7b", "knowledge=external", "reasoning=direct"
+    points = {"raw": 12_345, "unique": 2_345, "valid": 2_000, "stop_reason": "saturated", "calls": 1_400, **bounds}
+    questions = {"questions": 1_000, "incomplete": 2, "stop_reason": "finished", "calls": 7_000, **bounds, **score}
+    cells = [
+        SweptCell(0, ("probe=boundary", *given), "ok", metrics=points),
+        SweptCell(1, ("probe=categories", *given), "ok", metrics=questions),
+    ]
+    assert "of points: Wilson, points taken as independent; of accuracy over questions" in note("x", cells)
+    cells = [SweptCell(at, (*given[:2], f"seed={at}"), "ok", metrics=questions) for at in range(2)]
+    out = io.StringIO()
+    show_sweep("x", [*cells, SweptCell(2, ("model=qwen7b", "knowledge=internal"), "ok")], Console(file=out, width=80))
+    assert "deepseek_r1_7b  external   0" in out.getvalue()  # on one line

@@ -23,15 +23,16 @@ def compared(cells: pl.DataFrame, dataset: str, caveat: str) -> Figure:
     """A bar of class shares for every cell of a data set, the most accurate on top; the table `cells`."""
     rows = cells.filter(dataset=dataset).sort("accuracy", "cell", descending=[True, False], nulls_last=True)
     labels = rows["cell"].to_list()
+    tied = rows["tied_with_best"].sum() > 1  # the most accurate one alone is tied with nobody
+    star = "\n* the most accurate, and what cannot be told from it (McNemar mid-p on shared questions, Holm)."
     figure, (ax,) = canvas(
         f"What they know, and how sure they are · {dataset}",
         f"{plural(rows.height, 'cell')}, n beside each · {caveat}",
         "Beside each bar: accuracy with its 95 % interval (Clopper–Pearson, unit: question), and questions; sorted by "
-        "accuracy.\n* cannot be told from the most accurate by accuracy (McNemar mid-p on shared questions, Holm).",
+        f"accuracy.{star if tied else ''}",
         width=9.5 + label_inches(labels),
         height=height(rows.height),
     )
-    tied = rows["tied_with_best"].sum() > 1  # the most accurate one alone is tied with nobody
     notes = [
         f"{_share(row, 'accuracy')}{' *' if tied and row['tied_with_best'] else ''}  n = {row['questions']:,}"
         for row in rows.iter_rows(named=True)

@@ -27,8 +27,8 @@ UNDONE = ("cut", "failed", "running")
 COUNTED = ("raw", "unique", "valid", "questions", "incomplete")
 """What probes count; a column where a cell of the sweep has it."""
 INTERVALS = {
-    "raw": "points: Wilson, points taken as independent",
-    "questions": "questions: Clopper–Pearson; score: Bayesian bootstrap; unit: question",
+    "raw": "accuracy of points: Wilson, points taken as independent",
+    "questions": "accuracy over questions: Clopper–Pearson; score: Bayesian bootstrap over questions",
 }
 """What a cell counts → how its intervals are made."""
 
@@ -89,7 +89,7 @@ def rows(cells: Sequence[SweptCell]) -> list[dict[str, str]]:
             **({"score": _score(cell.metrics)} if score else {}),
             "stop": str(cell.metrics.get("stop_reason", "")),
             "calls": _count(cell.metrics.get("calls")),
-            "tokens": _count(cell.metrics.get("tokens_nominal")),
+            "tokens": _tokens(cell.metrics),
             "USD": _dollars(cell.spend),
         }
         for cell in cells
@@ -98,8 +98,9 @@ def rows(cells: Sequence[SweptCell]) -> list[dict[str, str]]:
 
 def intervals(cells: Sequence[SweptCell]) -> str:
     """How the intervals of these cells are made; "" if none has any."""
-    made = [words for name, words in INTERVALS.items() if any(cell.metrics.get(name) is not None for cell in cells)]
-    return f"95 % intervals: {'. '.join(made)}" if made else ""
+    bounded = [cell.metrics for cell in cells if cell.metrics.get("accuracy_low") is not None]
+    made = [words for name, words in INTERVALS.items() if any(name in metrics for metrics in bounded)]
+    return f"95 % intervals of {'; of '.join(made)}" if made else ""
 
 
 def headline(name: str, cells: Sequence[SweptCell]) -> str:
@@ -183,6 +184,13 @@ def _bounded(metrics: Metrics, name: str) -> tuple[float, float, float] | None:
     if not isinstance(value, int | float) or not isinstance(low, int | float) or not isinstance(high, int | float):
         return None
     return value, low, high
+
+
+def _tokens(metrics: Metrics) -> str:
+    """Of all roles; a probe without others has those of the subject only."""
+    parts = [metrics.get(f"tokens_generation_{way}") for way in ("in", "out")]
+    known = [part for part in parts if isinstance(part, int | float)]
+    return _count(metrics.get("tokens_nominal", sum(known) if len(known) == len(parts) else None))
 
 
 def _count(value: object) -> str:

@@ -30,7 +30,7 @@ class Received(Generic[T]):
 
     Attributes:
         value: as read from the body.
-        attempts: HTTP requests it took.
+        attempts: requests it took; that an embedded model reads a prompt apart belongs to its attempt.
         latency_s: seconds spent in them, without the waits between them.
     """
 

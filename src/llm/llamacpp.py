@@ -24,9 +24,9 @@ def main() -> None:
     params = CommonParams()
     params.model.path = options["model"]
     params.n_ctx = options["n_ctx"]
-    # One slot, and nothing kept of a prompt but what the next request asks for: an answer depends on its request alone,
-    # not on its neighbours (see `Reading` in local.py). A model whose memory cannot be cut back by one token reads the
-    # whole prompt again, never from a checkpoint somewhere within.
+    # One slot, which goes on from what it read only where a request says so: an answer depends on its request alone,
+    # not on its neighbours (see `Reading` in local.py). A model with a sliding window keeps all of it, so that it can
+    # be cut back by a token; one whose memory cannot be cut back reads the prompt again, never from a checkpoint.
     params.n_parallel = 1
     params.cache_prompt = False
     params.cache_ram_mib = 0

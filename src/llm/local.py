@@ -5,23 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 from pydantic.dataclasses import dataclass
 
 from src.errors import DataMissing
 from src.llm.config import Address
+from src.llm.faults import Transient
 from src.llm.transport import Transport
 from src.records import STRICT, Role
 from src.weights import check_revision
 
 SERVER = Path(__file__).with_name("llamacpp.py")
+PROMPT = ("messages", "prompt")
+"""Fields of a request of which a prompt is made."""
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -38,7 +40,9 @@ class Embedded:
         n_ctx: context window in tokens, prompt and answer together; part of every ledger key.
         threads: of the model. Sums over another number of threads differ in their last digits, and so do answers, which
             makes it part of every ledger key.
-        timeout_s: seconds for one attempt.
+        reading: a prompt is read once for all its draws. There is no other way; it is here because cells and answers
+            that were got in another way differ from it in their last digits.
+        timeout_s: seconds for one attempt; for reading a prompt, and again for answering it.
         attempts: attempts per request.
         deadline_s: seconds for one request, from its first attempt on.
         debug: let the server's log through to stderr.
@@ -49,6 +53,7 @@ class Embedded:
     name: Annotated[str, Field(min_length=1)] = "embedded"
     n_ctx: Annotated[int, Field(gt=0)] = 4096
     threads: Annotated[int, Field(gt=0)] = 2
+    reading: Literal["once"] = "once"
     timeout_s: Annotated[float, Field(gt=0)] = 600.0
     attempts: Annotated[int, Field(gt=0)] = 2
     deadline_s: Annotated[float, Field(gt=0)] = 1800.0
@@ -152,7 +157,7 @@ class Reading:
     def __init__(self, transport: Transport) -> None:
         """Wrap an open transport to an embedded server."""
         self._transport = transport
-        self._read: tuple[str, object] | None = None
+        self._read: dict[str, object] | None = None
 
     @property
     def reached(self) -> bool:
@@ -160,13 +165,26 @@ class Reading:
         return self._transport.reached
 
     async def send(self, path: str, body: Mapping[str, object], role: Role, timeout_s: float) -> bytes:
-        """Make one attempt; see :meth:`src.llm.transport.Transport.send`."""
-        start = time.monotonic()
-        prompt = path, body.get("messages", body.get("prompt"))
+        """Make one attempt, as `Transport.send`: read the prompt, unless it is read, and answer it.
+
+        Args:
+            path: below the address.
+            body: sent as JSON.
+            role: who asks, for messages.
+            timeout_s: seconds for reading, and again for answering.
+
+        Raises:
+            Transient: the server went on from something else; reading anew helps.
+            Declined, EndpointError: as Transport.send.
+        """
+        prompt = {"path": path, **{name: body[name] for name in PROMPT if name in body}}
         known, self._read = self._read, None  # whatever fails now, the next request reads anew
         if prompt != known:
-            await self._transport.send(path, {**body, "max_tokens": 0, "cache_prompt": False}, role, timeout_s)
-            timeout_s = max(timeout_s - (time.monotonic() - start), 0)
+            reading = {name: body[name] for name in ("model", *PROMPT) if name in body}
+            await self._transport.send(path, {**reading, "n_predict": 0, "cache_prompt": False}, role, timeout_s)
         answer = await self._transport.send(path, body, role, timeout_s)
+        timings = json.loads(answer)["timings"]
+        if timings["cache_n"] and timings["prompt_n"] != 1:
+            raise Transient(f"llama.cpp went on from {timings['cache_n']} tokens that were not all but the last one")
         self._read = prompt
         return answer

@@ -2,6 +2,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import psutil
@@ -11,7 +12,7 @@ from chats import ask, ask_one, client, inside, prompt
 from src.errors import ContextExceeded, DataMissing
 from src.ledger import Ledger
 from src.llm.connection import Connection
-from src.llm.faults import Transient
+from src.llm.faults import Declined, Transient
 from src.llm.local import SERVER, Embedded, Reading
 from src.llm.transport import Transport
 
@@ -53,29 +54,99 @@ def asked(topic, words=0, **more):
     return {"model": "m", "prompt": text, **sampled, **more}
 
 
-async def replies(*bodies, again=()):
-    """What one fresh server says to each body, and, per body in `again`, after a request that was given up."""
+def chatted(topic):
+    """The same as a chat, with the other name for the longest answer."""
+    body = asked(topic, logprobs=True, top_logprobs=5)
+    messages = [{"role": "user", "content": body.pop("prompt")}]
+    return {**body, "messages": messages, "max_completion_tokens": body.pop("max_tokens")}
+
+
+BODIES = [asked("a dog"), asked("light"), asked("a dog", 12), asked("light", 12), chatted("a dog"), chatted("light")]
+
+
+@asynccontextmanager
+async def reading():
+    """A fresh server."""
     served = embedded()
     async with served.serve("endpoint") as address, Transport("embedded", None, address) as transport:
-        reading = Reading(transport)
-        said = [json.loads(await reading.send("/completions", body, "subject", 60)) for body in bodies]
-        for body in again:
-            with pytest.raises(Transient, match="no answer"):
-                await reading.send("/completions", {**body, "max_tokens": 400, "ignore_eos": True}, "subject", 0.2)
-            said.append(json.loads(await reading.send("/completions", body, "subject", 60)))
-    return said
+        yield Reading(transport)
 
 
-def test_draws_share_one_reading_and_no_digit_hangs_on_what_was_asked_before():
-    bodies = [asked(topic, words) for words in (0, 12) for topic in ("a dog", "light")]
-    alone = [asyncio.run(replies(body))[0]["choices"] for body in bodies]
-    order = [0, 0, 1, 2, 2, 3, 1, 0, 3, 3]
-    mixed = asyncio.run(replies(*(bodies[at] for at in order), again=bodies))
-    assert [reply["choices"] for reply in mixed] == [alone[at] for at in [*order, *range(4)]]
-    assert {reply["timings"]["prompt_n"] for reply in mixed} == {1}  # the last token; the rest was read before
-    assert all(reply["usage"]["prompt_tokens"] > 20 for reply in mixed)
-    other = asyncio.run(replies(bodies[0], {**bodies[0], "seed": 2}))
-    assert other[0]["choices"] == alone[0] != other[1]["choices"]
+async def said(server, body, timeout_s=60.0):
+    path = "/chat/completions" if "messages" in body else "/completions"
+    return json.loads(await server.send(path, body, "subject", timeout_s))
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """What a fresh server says to each body, to the last digit."""
+
+    async def first(body):
+        async with reading() as server:
+            return await said(server, body)
+
+    return [asyncio.run(first(body))["choices"] for body in BODIES]
+
+
+def test_draws_share_one_reading_and_no_digit_hangs_on_what_was_asked_before(alone):
+    order = [0, 0, 1, 0, 2, 2, 3, 4, 4, 5, 1, 0, 3, 3, 5]
+
+    async def main():
+        async with reading() as server:
+            replies = [await said(server, BODIES[at]) for at in order]
+            return replies, await said(server, {**BODIES[5], "seed": 2})
+
+    replies, other = asyncio.run(main())
+    assert [reply["choices"] for reply in replies] == [alone[at] for at in order]
+    assert {reply["timings"]["prompt_n"] for reply in [*replies, other]} == {
+        1
+    }  # the last token; the rest was read before
+    assert all(20 < reply["usage"]["prompt_tokens"] < 120 for reply in replies)
+    assert {reply["usage"]["completion_tokens"] for reply in replies} == {4}
+    assert other["choices"] != alone[5]
+
+
+def test_what_was_given_up_leaves_nothing_behind(alone):
+    long = {**asked("a dog", 20), "max_tokens": 400, "ignore_eos": True}
+    endless = {**BODIES[0], "max_tokens": 400, "ignore_eos": True}
+
+    async def main():
+        async with reading() as server:
+            replies = [await said(server, BODIES[0])]
+            for body, given_up in ((endless, 0.3), (long, 0.3), (long, 0.01)):  # while answering, or reading
+                with pytest.raises(Transient, match="no answer"):
+                    await said(server, body, given_up)
+                replies.append(await said(server, BODIES[0]))
+            with pytest.raises(Declined, match="512"):
+                await said(server, asked("a dog", 200))
+            return [*replies, await said(server, BODIES[0])]
+
+    replies = asyncio.run(main())
+    assert [reply["choices"] for reply in replies] == 5 * [alone[0]]
+    assert {reply["timings"]["prompt_n"] for reply in replies} == {1}
+
+
+def test_an_answer_that_goes_on_from_something_else_is_no_answer():
+    async def main():
+        async with reading() as server:
+            await said(server, BODIES[0])
+            await server._transport.send("/completions", BODIES[1], "subject", 60)  # behind its back
+            with pytest.raises(Transient, match="went on from"):
+                await said(server, BODIES[0])
+            return await said(server, BODIES[0])
+
+    assert asyncio.run(main())["timings"]["prompt_n"] == 1
+
+
+def test_a_connection_reads_a_prompt_once():
+    async def main():
+        async with Connection(embedded()) as connection:
+            sent = [connection.post("/completions", BODIES[0], json.loads, role="subject", tokens=9) for _ in range(3)]
+            return [received.value for received in await asyncio.gather(*sent)]
+
+    replies = asyncio.run(main())
+    assert {reply["timings"]["prompt_n"] for reply in replies} == {1}
+    assert replies[0]["choices"] == replies[1]["choices"] == replies[2]["choices"]
 
 
 def test_draws_and_seeds_differ_and_usage_is_counted(tmp_path):

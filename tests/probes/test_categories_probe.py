@@ -191,13 +191,20 @@ def test_a_question_whose_answer_is_shown_before_it_is_refused(
     composed: Compose, tmp_path: Path, reasoning: str
 ) -> None:
     path = tmp_path / "shown.jsonl"
-    asked = {"Who wrote hamlet?": "Shakespeare", "Who wrote Faust?": "Goethe"}
-    path.write_text("".join(json.dumps({"question": q, "answer": gold}) + "\n" for q, gold in asked.items()))
     data = "probe=categories", "dataset=jsonl", f"dataset.path={path}", "questions=null", f"reasoning={reasoning}"
     template = "base_cot" if reasoning == "cot" else "base_direct"
-    with pytest.raises(ConfigError, match=rf"shows 'Who wrote hamlet\?' .* take it out .* categories\.{template} "):
-        assert not read_cell(composed(*data, "model=openai", "model.id=some", "form=completion")).probe.chosen
-    assert len(read_cell(composed(*data, "model=openai", "model.id=some")).probe.chosen) == 2
+
+    def chosen(question: str, *more: str) -> int:
+        asked = {question: "Shakespeare", "Jupiter": "a planet", "8": "a number"}
+        path.write_text("".join(json.dumps({"question": q, "answer": gold}) + "\n" for q, gold in asked.items()))
+        return len(read_cell(composed(*data, "model=openai", "model.id=some", *more)).probe.chosen)
+
+    with pytest.raises(ConfigError, match=rf"shows 'who wrote  Hamlet' .* take it out .* categories\.{template} "):
+        chosen("who wrote  Hamlet", "form=completion")
+    assert chosen("Who wrote Hamlet, then?", "form=completion") == 3  # answers that are shown are no questions
+    assert chosen("Who wrote Hamlet?", "form=chat") == 3
+    with pytest.raises(ConfigError, match=rf"categories\.{template} of the wording asks nothing"):
+        chosen("Who wrote Faust?", "form=completion", f"wording.families.categories.{template}='Answer:'")
 
 
 def test_external_needs_a_passage_and_puts_it_before_the_question(composed: Compose, tmp_path: Path) -> None:

@@ -33,10 +33,13 @@ from src.questions import Dataset, Question, Questions, read_questions
 from src.questions import draw as drawn
 from src.records import Filled, Metrics, Prompt, Role, Sampling, Tables
 from src.store import slug, slug_of
-from src.text.answers import Reasoning
+from src.text.answers import Reasoning, normalise
 
 STOP: Mapping[Reasoning, tuple[str, ...]] = {"direct": ("\n",), "cot": ("\n\n", "\nQuestion:")}
 """Where an answer that goes on from answered questions ends: before the model asks itself the next one."""
+
+PLACE = "\ue000"
+"""A text that no wording holds: it shows where a question goes."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -158,10 +161,8 @@ class Categories:
                 prompt has answered before.
         """
         chosen = drawn(self.file.rows, self.questions, self.seed)
-        blank = Question(id="", text="", golds=(), kind="", passage="", yes_no=False)
-        lines = self.prompt(blank, greedy=True).messages[-1].content.casefold().splitlines()
-        shown = {line.partition(":")[2].strip() for line in lines} - {""}
-        if answered := [question.text for question in chosen if question.text.casefold() in shown]:
+        shown = self._shown(chosen[0])
+        if answered := [question.text for question in chosen if normalise(question.text) in shown]:
             raise ConfigError(
                 f"form={self.form} shows {answered[0]!r} with its answer before {self.dataset.path} asks it: take it "
                 f"out of the file, or change categories.{self._template} of the wording"
@@ -176,3 +177,13 @@ class Categories:
     @property
     def _template(self) -> str:
         return f"{'base_' if self.form == 'completion' else ''}{self.reasoning}"
+
+    def _shown(self, question: Question) -> set[str]:
+        """Questions, normalised, that the prompt shows with their answers before it asks this one."""
+        lines = self.prompt(replace(question, text=PLACE), greedy=True).messages[-1].content.splitlines()
+        asking = next((line for line in lines if PLACE in line), None)
+        if asking is None:
+            raise ConfigError(f"categories.{self._template} of the wording asks nothing: it lacks {{{{ question }}}}")
+        before, _, after = asking.partition(PLACE)
+        asked = [line for line in lines if line.startswith(before) and line.endswith(after) and line != asking]
+        return {normalise(line.removeprefix(before).removesuffix(after)) for line in asked}
