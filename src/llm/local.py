@@ -41,7 +41,7 @@ class Embedded:
         threads: of the model. Sums over another number of threads differ in their last digits, and so do answers, which
             makes it part of every ledger key.
         reading: a prompt is read once for all its draws. There is no other way; it is here because cells and answers
-            that were got in another way differ from it in their last digits.
+            that were got in another way are others.
         timeout_s: seconds for one attempt; for reading a prompt, and again for answering it.
         attempts: attempts per request.
         deadline_s: seconds for one request, from its first attempt on.
@@ -147,8 +147,8 @@ class Reading:
     """Reads a prompt apart from answering it, so that all its draws share one reading.
 
     Reading takes most of the time of a short answer. Left to itself, llama.cpp goes on from whatever a prompt has in
-    common with the one before, and sums over another number of tokens at once differ in their last digits: an answer
-    would depend on what was asked before. Here a prompt that is not the one before is read whole, from nothing, and
+    common with the one before, and computes differently for another number of tokens at once: an answer would depend
+    on what was asked before. Here a prompt that is not the one before is read whole, from nothing, and
     every answer, the first included, then goes on from all of it but the last token.
 
     Used by one request at a time, as the server's one slot asks for.

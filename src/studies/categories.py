@@ -230,8 +230,8 @@ def _figures(
 def _caption(name: str) -> str:
     return {
         "classes": "Shares of the six classes of every cell of one data set, sorted by accuracy, which stands beside "
-        "each bar with its 95 % interval (Clopper–Pearson, unit: question) and n; * cannot be told from the most "
-        "accurate (McNemar mid-p on shared questions, Holm over all pairs).",
+        "each bar with its 95 % interval (Clopper–Pearson, unit: question) and n; a star: the most accurate and "
+        "what cannot be told from it (McNemar mid-p on shared questions, Holm over all pairs).",
         "series": "Shares of the classes (bars) and accuracy with its 95 % interval (line) over the checkpoints of a "
         "model; unit: question.",
         "kinds": "Accuracy by kind of question with its 95 % interval (Clopper–Pearson); unit: question of that kind.",
