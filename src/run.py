@@ -117,10 +117,16 @@ def close_sweep(sweep: Sweep) -> int:
         return 1
     plans = [cell.plan for cell in cells if cell.plan is not None]
     if plans:
+        unplanned = []
         for label, cell in zip(labels(cells), cells, strict=True):
             if cell.plan:
                 show_plan(label, cell.plan, legend=False)
-        show_plan(f"the {sum(map(bool, plans))} of {len(cells)} cells that are not done", total(plans))
+            if cell.why:
+                unplanned.append(f"{label}: {cell.why}")
+        without = f", without {len(unplanned)} that cannot be planned" if unplanned else ""
+        show_plan(f"the {sum(map(bool, plans))} of {len(cells)} cells that are not done{without}", total(plans))
+        for line in unplanned:
+            show_error(line)
         return int(any(cell.status == "failed" for cell in cells))
     show_sweep(sweep.name, cells)
     try:

@@ -118,10 +118,14 @@ def test_a_signal_leaves_no_run_that_claims_to_run(
 
 def test_a_dry_sweep_plans_and_leaves_no_trace_in_mlflow(domain: str, tmp_path: Path, store: str) -> None:
     with ScriptedEndpoint() as server:
-        grid = ("strategy=sequential,taxonomy_l2w2", "max_turns=2", "sweep=dry_test", "dry=true", "endpoint=openai")
-        done = sweep(command(server, domain, tmp_path, *grid), store)
+        dry = "max_turns=2", "sweep=dry_test", "dry=true", "endpoint=openai"
+        done = sweep(command(server, domain, tmp_path, "strategy=sequential,taxonomy_l2w2", *dry), store)
         assert (done.returncode, server.count()) == (0, 0), done.stderr
-    assert "plan of the 2 of 2 cells that are not done" in done.stdout
+        less = sweep(command(server, domain, tmp_path, "budget.calls=-1,9", *dry), store)
+        assert (less.returncode, server.count()) == (1, 0), less.stderr
+    assert "plan of the 2 of 2 cells that are not done: nothing was asked" in done.stdout
+    assert "plan of the 1 of 2 cells that are not done, without 1 that cannot be planned: nothing" in less.stdout
+    assert "\nerror: budget.calls=-1: " in less.stderr
     assert not (tmp_path / "ledger.db").exists()
     sweeps = client_of(store).get_experiment_by_name("sweeps")
     if sweeps:
@@ -203,9 +207,15 @@ def test_a_sweep_of_questions_shows_their_number_their_score_and_how_its_interva
     assert "| cell | status | questions | incomplete | accuracy | 95 % | score | stop | calls | tokens | USD |" in said
     assert "| knowledge=internal | ok | 98 | 2 | 30.0 % | 20.0–40.0 | 3.00 [2.50, 3.50] |  |  | 1,234 |" in said
     assert (
-        "95 % intervals of accuracy over questions: Clopper–Pearson; score: Bayesian bootstrap over questions" in said
+        "95 % intervals of accuracy over questions: Clopper–Pearson; of score: Bayesian bootstrap over questions"
+        in said
     )
     assert "Wilson" not in said
+    few = [
+        SweptCell(0, ("samples=2",), "ok", metrics={"questions": 2, "category_score": 4.0, "category_score_low": None})
+    ]
+    assert "| 2 |  |  | 4.00 |" in note("x", few)
+    assert "intervals" not in note("x", few)
     out = io.StringIO()
     show_sweep("x", cells, Console(file=out, width=120))
     assert "98" in out.getvalue()

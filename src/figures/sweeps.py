@@ -28,9 +28,10 @@ COUNTED = ("raw", "unique", "valid", "questions", "incomplete")
 """What probes count; a column where a cell of the sweep has it."""
 INTERVALS = {
     "raw": "accuracy of points: Wilson, points taken as independent",
-    "questions": "accuracy over questions: Clopper–Pearson; score: Bayesian bootstrap over questions",
+    "questions": "accuracy over questions: Clopper–Pearson",
+    "category_score": "score: Bayesian bootstrap over questions",
 }
-"""What a cell counts → how its intervals are made."""
+"""What a cell has → how its intervals are made."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +99,9 @@ def rows(cells: Sequence[SweptCell]) -> list[dict[str, str]]:
 
 def intervals(cells: Sequence[SweptCell]) -> str:
     """How the intervals of these cells are made; "" if none has any."""
-    bounded = [cell.metrics for cell in cells if cell.metrics.get("accuracy_low") is not None]
-    made = [words for name, words in INTERVALS.items() if any(name in metrics for metrics in bounded)]
+    bounds = dict.fromkeys(INTERVALS, "accuracy_low") | {"category_score": "category_score_low"}
+    known = [{name for name, value in cell.metrics.items() if value is not None} for cell in cells]
+    made = [words for name, words in INTERVALS.items() if any({name, bounds[name]} <= names for names in known)]
     return f"95 % intervals of {'; of '.join(made)}" if made else ""
 
 
@@ -175,8 +177,9 @@ def _accuracy(metrics: Metrics) -> dict[str, str]:
 
 
 def _score(metrics: Metrics) -> str:
-    found = _bounded(metrics, "category_score")
-    return f"{found[0]:.2f} [{found[1]:.2f}, {found[2]:.2f}]" if found else ""
+    found, value = _bounded(metrics, "category_score"), metrics.get("category_score")
+    bounds = f" [{found[1]:.2f}, {found[2]:.2f}]" if found else ""
+    return f"{value:.2f}{bounds}" if isinstance(value, int | float) else ""
 
 
 def _bounded(metrics: Metrics, name: str) -> tuple[float, float, float] | None:

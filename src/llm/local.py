@@ -37,7 +37,8 @@ class Embedded:
         model_path: the GGUF file; its name is part of every ledger key.
         revision: which file is meant; part of every ledger key through the model. `sha256:…` is checked on starting.
         name: names the endpoint in ledger keys and messages.
-        n_ctx: context window in tokens, prompt and answer together; part of every ledger key.
+        n_ctx: context window in tokens, prompt and answer together, a multiple of 256 as llama.cpp makes it one; part
+            of every ledger key.
         threads: of the model. Sums over another number of threads differ in their last digits, and so do answers, which
             makes it part of every ledger key.
         reading: a prompt is read once for all its draws. There is no other way; it is here because cells and answers
@@ -51,7 +52,7 @@ class Embedded:
     model_path: Path
     revision: Annotated[str, Field(min_length=1)]
     name: Annotated[str, Field(min_length=1)] = "embedded"
-    n_ctx: Annotated[int, Field(gt=0)] = 4096
+    n_ctx: Annotated[int, Field(gt=0, multiple_of=256)] = 4096
     threads: Annotated[int, Field(gt=0)] = 2
     reading: Literal["once"] = "once"
     timeout_s: Annotated[float, Field(gt=0)] = 600.0
@@ -158,6 +159,7 @@ class Reading:
         """Wrap an open transport to an embedded server."""
         self._transport = transport
         self._read: dict[str, object] | None = None
+        self._cut_back = False  # whether this model was ever seen to go on from a part of what it had read
 
     @property
     def reached(self) -> bool:
@@ -184,7 +186,8 @@ class Reading:
             await self._transport.send(path, {**reading, "n_predict": 0, "cache_prompt": False}, role, timeout_s)
         answer = await self._transport.send(path, body, role, timeout_s)
         timings = json.loads(answer)["timings"]
-        if timings["cache_n"] and timings["prompt_n"] != 1:
-            raise Transient(f"llama.cpp went on from {timings['cache_n']} tokens that were not all but the last one")
+        self._cut_back = self._cut_back or timings["cache_n"] > 0
+        if self._cut_back and timings["prompt_n"] != 1:
+            raise Transient(f"llama.cpp read {timings['prompt_n']} tokens of a prompt again, not the last one alone")
         self._read = prompt
         return answer

@@ -203,8 +203,22 @@ def test_a_question_whose_answer_is_shown_before_it_is_refused(
         chosen("who wrote  Hamlet", "form=completion")
     assert chosen("Who wrote Hamlet, then?", "form=completion") == 3  # answers that are shown are no questions
     assert chosen("Who wrote Hamlet?", "form=chat") == 3
+    alone = f"wording.families.categories.{template}='Which is the largest?\nJupiter\n\n{{{{question}}}}\n'"
+    assert chosen("Which is red?", "form=completion", alone) == 3  # nothing tells its questions from its answers
     with pytest.raises(ConfigError, match=rf"categories\.{template} of the wording asks nothing"):
         chosen("Who wrote Faust?", "form=completion", f"wording.families.categories.{template}='Answer:'")
+
+
+def test_what_a_passage_asks_is_not_shown_by_the_prompt(composed: Compose, tmp_path: Path) -> None:
+    path = tmp_path / "faq.jsonl"
+    rows = [
+        {"question": "What is Y?", "answer": "y", "text": "FAQ\nQuestion: What is X?\nAnswer: x"},
+        {"question": "What is X?", "answer": "x", "text": "FAQ\nQuestion: What is Y?\nAnswer: y"},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = "probe=categories", "dataset=jsonl", f"dataset.path={path}", "dataset.fields.passage=text"
+    given = composed(*data, "questions=null", "model=simulated", "knowledge=external", "form=completion")
+    assert len(read_cell(given).probe.chosen) == 2
 
 
 def test_external_needs_a_passage_and_puts_it_before_the_question(composed: Compose, tmp_path: Path) -> None:

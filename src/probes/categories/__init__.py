@@ -179,11 +179,17 @@ class Categories:
         return f"{'base_' if self.form == 'completion' else ''}{self.reasoning}"
 
     def _shown(self, question: Question) -> set[str]:
-        """Questions, normalised, that the prompt shows with their answers before it asks this one."""
-        lines = self.prompt(replace(question, text=PLACE), greedy=True).messages[-1].content.splitlines()
+        """Questions, normalised, that the prompt of a base model shows with their answers before it asks this one.
+
+        Known by the words that stand around the question on its line; without such words, none is known.
+        """
+        if self.form != "completion":
+            return set()
+        asked = self.prompt(replace(question, text=PLACE, passage=""), greedy=True)
+        lines = asked.messages[-1].content.splitlines()
         asking = next((line for line in lines if PLACE in line), None)
         if asking is None:
             raise ConfigError(f"categories.{self._template} of the wording asks nothing: it lacks {{{{ question }}}}")
         before, _, after = asking.partition(PLACE)
-        asked = [line for line in lines if line.startswith(before) and line.endswith(after) and line != asking]
-        return {normalise(line.removeprefix(before).removesuffix(after)) for line in asked}
+        framed = [line for line in lines if line.startswith(before) and line.endswith(after) and line != asking]
+        return {normalise(line.removeprefix(before).removesuffix(after)) for line in framed if before or after}
