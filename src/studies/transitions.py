@@ -67,7 +67,7 @@ class Transitions:
         """Compare what pairs.
 
         Raises:
-            ConfigError: no two runs pair.
+            ConfigError: no two runs pair, or the baseline is not one of several models.
         """
         cells, contained = distinct(known.cells)
         sets = answered(cells)
@@ -94,7 +94,14 @@ class Transitions:
     def _moves(self, known: Known) -> list[Move]:
         moves = list(self.pairs)
         if self.baseline is not None:
-            others = sorted({cell.model for cell in known.cells} - {self.baseline})
+            models = sorted({cell.model for cell in known.cells})
+            if self.baseline not in models:
+                raise ConfigError(f"study.baseline={self.baseline}: no cell is of that model; give {', '.join(models)}")
+            if models == [self.baseline]:
+                raise ConfigError(
+                    f"study.baseline={self.baseline}: no other model has such cells; ask one, or leave it out"
+                )
+            others = [model for model in models if model != self.baseline]
             moves.append(({"model.name": self.baseline}, {"model.name": others}))
         return moves
 
@@ -245,7 +252,9 @@ def _name(each: Compared) -> str:
 
 
 def _said(wanted: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in wanted.items())
+    return ", ".join(
+        f"{name}={' or '.join(map(str, value)) if isinstance(value, list) else value}" for name, value in wanted.items()
+    )
 
 
 def _place(each: Answered) -> tuple[str, str]:

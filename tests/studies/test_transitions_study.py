@@ -70,6 +70,10 @@ def test_models_are_compared_with_a_baseline_only_if_one_is_named() -> None:
     assert finding.tables["pairs"]["to"].to_list() == ["other · internal, direct", "third · internal, direct"]
     with pytest.raises(ConfigError, match="no two of 3 cells pair"):
         study().run(known(*cells))
+    with pytest.raises(ConfigError, match=r"study\.baseline=bse: no cell is of that model; give base, other, third"):
+        study(baseline="bse").run(known(*cells))
+    with pytest.raises(ConfigError, match="no other model has such cells"):
+        study(baseline="base").run(known(cells[0]))
 
 
 def test_runs_without_a_shared_question_are_named_and_left_out() -> None:
